@@ -1,0 +1,375 @@
+//! What the user typed. Nothing here knows what it means; see `commands/`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Learn distributions of data that live on a known set: globe, rotations, angles, categories, and products of these.
+#[derive(Debug, Parser)]
+#[command(name = "mad", version, max_term_width = 110, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Print one JSON object (with a `schema` number) on standard output instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// How to show progress of long work on standard error
+    #[arg(long, global = true, value_enum, default_value_t = Progress::Auto, value_name = "HOW")]
+    pub progress: Progress,
+    /// Say nothing but results and errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more: conventions, choices and timings
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Number of threads; results do not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Folder with the earth and torus files
+    #[arg(long, global = true, env = "MAD_DATA", value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    /// A bar on a terminal, plain lines elsewhere
+    Auto,
+    /// One line now and then
+    Plain,
+    /// Nothing
+    None,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(Demo),
+    Fit(Fit),
+    Sample(Sample),
+    Eval(Eval),
+    Density(Density),
+    Base(Base),
+    Plot(Plot),
+    Data(Data),
+    List(List),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Train MAD and DSM on the embedded week of earthquakes, compare and draw them
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mad demo --out quakes")]
+pub struct Demo {
+    /// Folder for runs, samples, table and map
+    #[arg(long, value_name = "DIR", default_value = "mad-demo")]
+    pub out: PathBuf,
+    /// Training steps of each of the two models
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+    /// Seed of everything
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// How the columns of a data file are read
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Reading the file")]
+pub struct Reading {
+    /// Columns to use, by name or number: `phi,psi` or `3-9`
+    #[arg(long, value_name = "LIST")]
+    pub columns: Option<String>,
+    /// Unit of angle columns without `_deg` or `_rad` in their names
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub angle_unit: Option<AngleUnit>,
+    /// Order of quaternion columns without telling names
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub quat_order: Option<QuatOrder>,
+    /// Column separator: a character, or `tab`; found out by itself if absent
+    #[arg(long, value_name = "CHAR")]
+    pub delimiter: Option<String>,
+    /// Accept quaternions of any length but zero
+    #[arg(long)]
+    pub normalize: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AngleUnit {
+    Deg,
+    Rad,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QuatOrder {
+    Xyzw,
+    Wxyz,
+}
+
+/// Train a model on a file of points
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    mad fit quakes.csv --manifold sphere:2 --out run\n  \
+    mad fit poses.csv --manifold 'product(so3,euclid:3)' --out run --set width=256\n  \
+    mad fit torsions.tsv --manifold torus:7 --columns 3-9 --angle-unit deg --out run\n  \
+    mad fit table.csv --manifold categorical --out run\n  \
+    mad fit quakes.csv --manifold sphere:2 --out run --resume")]
+pub struct Fit {
+    /// CSV, TSV or NPY file, `-` for standard input, or the name of a data set (`mad list datasets`)
+    pub data: String,
+    /// The set the points lie on, such as `sphere:2`, `so3`, `torus:7`, `points:FILE`, `categorical`, `euclid:3`,
+    /// `product(so3,euclid:3)`; a named data set knows its own
+    #[arg(long, value_name = "SPEC")]
+    pub manifold: Option<String>,
+    /// Run folder to write
+    #[arg(long, value_name = "RUN")]
+    pub out: PathBuf,
+    /// `mad` (base measure as anchor), `dsm` (no anchor) or `skip`
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<String>,
+    /// TOML file with settings
+    #[arg(long, value_name = "FILE.toml")]
+    pub config: Option<PathBuf>,
+    /// One setting; stronger than the file. `mad list settings` shows the keys
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Training steps
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+    /// Points per step
+    #[arg(long, value_name = "N")]
+    pub batch: Option<u64>,
+    /// Seed of everything; drawn and printed if absent
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Continue from the newest checkpoint in the run folder
+    #[arg(long)]
+    pub resume: bool,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Draw points from a trained model
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  mad sample run --n 1000 --out samples.csv\n  mad sample run --n 1000000 --out - | head"
+)]
+pub struct Sample {
+    /// Run folder
+    pub run: PathBuf,
+    /// Number of points
+    #[arg(long, value_name = "N")]
+    pub n: usize,
+    /// Seed; drawn and printed if absent
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Name from `mad list samplers`
+    #[arg(long, value_name = "NAME")]
+    pub sampler: Option<String>,
+    /// Network evaluations per point
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub nfe: Option<u32>,
+    /// CSV or NPY file; `-` for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Leave the points where the sampler stopped, as ambient coordinates `x0, x1, …`
+    #[arg(long)]
+    pub unprojected: bool,
+    /// Value of a condition column, `name=value`; once per column
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub given: Vec<String>,
+    /// Strength of the condition; 1 is the model as trained
+    #[arg(long, value_name = "W", default_value_t = 1.0)]
+    pub guidance: f64,
+}
+
+/// Score a model, or a file of samples, against a file of points
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  mad eval run --against test.csv\n  mad eval samples.csv --against test.csv --manifold sphere:2"
+)]
+pub struct Eval {
+    /// Run folder, or a file of samples
+    pub what: PathBuf,
+    /// File of points that the model has not seen; for a run also `test`, `validation` or `train`, its own parts
+    #[arg(long, value_name = "FILE")]
+    pub against: String,
+    /// The set the points lie on; a run knows its own
+    #[arg(long, value_name = "SPEC")]
+    pub manifold: Option<String>,
+    /// Metrics to compute, separated by commas (`mad list metrics`); all that apply if absent
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// Samples to draw from a run; as many as the reference has if absent
+    #[arg(long, value_name = "N")]
+    pub n: Option<usize>,
+    /// Seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Name from `mad list samplers`
+    #[arg(long, value_name = "NAME")]
+    pub sampler: Option<String>,
+    /// Network evaluations per point
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub nfe: Option<u32>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Log-density of a model at given points or on an equal-area grid
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  mad density run --at points.csv --out density.csv\n  mad density run --grid 10000 --out grid.csv"
+)]
+pub struct Density {
+    /// Run folder
+    pub run: PathBuf,
+    /// File of points
+    #[arg(long, value_name = "FILE", required_unless_present = "grid", conflicts_with = "grid")]
+    pub at: Option<PathBuf>,
+    /// Number of points of an equal-area grid; the integral over it is printed
+    #[arg(long, value_name = "N")]
+    pub grid: Option<usize>,
+    /// CSV or NPY file; `-` for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Steps of the probability flow
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub steps: u32,
+}
+
+/// Posterior mean, score and log-density of a base measure under noise
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mad base --manifold sphere:2 --sigma 0.1 --at ambient.csv")]
+pub struct Base {
+    /// The set, such as `sphere:2`
+    #[arg(long, value_name = "SPEC")]
+    pub manifold: String,
+    /// Noise level
+    #[arg(long, value_name = "S")]
+    pub sigma: f64,
+    /// File of points in ambient space (`x0, x1, …`), or on the set in any form it is read in
+    #[arg(long, value_name = "FILE")]
+    pub at: PathBuf,
+    /// `uniform`, or `mixture:FILE` with columns `x0…, kappa, weight`
+    #[arg(long, value_name = "BASE", default_value = "uniform")]
+    pub base: String,
+    /// CSV or NPY file; `-` for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Draw a run: data beside samples, density, and curves of the training
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  mad plot run --out run.svg\n  mad plot run --what curves --out curves.png")]
+pub struct Plot {
+    /// Run folder
+    pub run: PathBuf,
+    /// SVG or PNG file; `RUN/plot.svg` if absent
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// What to draw
+    #[arg(long, value_enum, default_value_t = PlotWhat::Samples)]
+    pub what: PlotWhat,
+    /// Samples to draw
+    #[arg(long, value_name = "N")]
+    pub n: Option<usize>,
+    /// Seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlotWhat {
+    /// Data beside samples
+    Samples,
+    /// Density shading with the data
+    Density,
+    /// Loss and likelihood bound over the steps
+    Curves,
+}
+
+/// Make, check and list data
+#[derive(Debug, Args)]
+pub struct Data {
+    #[command(subcommand)]
+    pub command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// The data sets that can be made or named
+    List,
+    /// Write a data set to a file
+    #[command(after_help = "Example:\n  mad data make so3-mixture:32 --n 20000 --out rotations.csv")]
+    Make {
+        /// Name from `mad data list`
+        name: String,
+        /// Number of rows; 10000 where the data set is generated and all rows of a file if absent
+        #[arg(long, value_name = "N")]
+        n: Option<usize>,
+        /// Seed of the rows
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        seed: u64,
+        /// Seed of the distribution itself (means, weights); the seed of the rows if absent
+        #[arg(long, value_name = "N")]
+        target_seed: Option<u64>,
+        /// CSV or NPY file; `-` for standard output
+        #[arg(long, value_name = "FILE", default_value = "-")]
+        out: PathBuf,
+    },
+    /// Read a file as `fit` would and report what was understood
+    #[command(after_help = "Example:\n  mad data check quakes.csv --manifold sphere:2")]
+    Check {
+        /// CSV, TSV or NPY file
+        file: PathBuf,
+        /// The set the points lie on
+        #[arg(long, value_name = "SPEC")]
+        manifold: String,
+        #[command(flatten)]
+        reading: Reading,
+    },
+}
+
+/// What this program knows
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mad list samplers")]
+pub struct List {
+    /// One kind only
+    #[arg(value_enum)]
+    pub kind: Option<ListKind>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListKind {
+    Manifolds,
+    Samplers,
+    Methods,
+    Networks,
+    Datasets,
+    Metrics,
+    Settings,
+}
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mad completions bash > ~/.local/share/bash-completion/completions/mad")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Write manual pages, one per command
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mad man --out man1")]
+pub struct Man {
+    /// Folder for the pages
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}

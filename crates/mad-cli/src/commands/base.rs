@@ -1,0 +1,62 @@
+//! `mad base`: what a base measure says about noised points, without any model.
+
+use crate::args::{Base, Common};
+use crate::error::CliError;
+use crate::output;
+use mad_core::data::{self, Cell, ColumnOptions, Columns, Layout, writer};
+use mad_core::noise::NoiseRange;
+use serde_json::json;
+
+pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
+    // A range from σ to 2σ is only a way of checking σ itself.
+    NoiseRange::new(args.sigma, 2.0 * args.sigma)?;
+    let table = data::read(&args.at, &args.reading.read_options()?)?;
+    let options = args.reading.column_options();
+    let (manifold, points) = match data::manifold_named(&args.manifold) {
+        // Ambient coordinates need not lie on the set: noised points do not.
+        Ok(manifold) if has_ambient_columns(&table, manifold.ambient_dim()) => {
+            let layout = Layout::Coordinates(manifold.ambient_dim());
+            let columns = Columns::find(&layout, &table, &ColumnOptions::default())?;
+            (manifold, columns.decode(&table)?.points)
+        }
+        Err(error) => return Err(error.into()),
+        Ok(_) => {
+            let loaded = data::load(&table, &args.manifold, &options)?;
+            loaded.notices.iter().for_each(|text| output::notice(common, text));
+            (loaded.manifold, loaded.points)
+        }
+    };
+    let dim = manifold.ambient_dim();
+    let base = data::read_base(&args.base, dim)?.build(manifold.as_ref())?;
+
+    let mut header: Vec<String> = (0..table.width()).map(|c| table.column_name(c)).collect();
+    header.extend((0..dim).map(|i| format!("mean{i}")));
+    header.extend((0..dim).map(|i| format!("score{i}")));
+    header.push("log_density".into());
+    let mut file = writer(&args.out, &header)?;
+    let (mut mean, mut score) = (vec![0.0; dim], vec![0.0; dim]);
+    for (i, x) in points.rows().enumerate() {
+        base.posterior_mean(x, args.sigma, &mut mean);
+        base.score(x, args.sigma, &mut score);
+        let numbers = mean.iter().chain(&score).copied().chain([base.log_density(x, args.sigma)]);
+        let row = table.row(i).into_iter().chain(numbers.map(Cell::Number)).collect();
+        file.write(&[row])?;
+    }
+    file.finish()?;
+    let fields = json!({ "n": points.len(), "manifold": manifold.spec(), "sigma": args.sigma, "out": args.out });
+    let text = || format!("{} points on {}, noise level {}", points.len(), manifold.spec(), args.sigma);
+    if args.out.as_os_str() == "-" {
+        output::result_beside_data(common, "base", fields, text);
+        Ok(())
+    } else {
+        output::result(common, "base", fields, text)
+    }
+}
+
+/// Whether the table has exactly the columns `x0 … x{dim − 1}`, or that many without names.
+fn has_ambient_columns(table: &data::Table, dim: usize) -> bool {
+    match table.header() {
+        Some(_) => dim > 0 && (0..dim).all(|i| table.find(&format!("x{i}")).is_some()),
+        None => table.width() == dim,
+    }
+}

@@ -1,0 +1,79 @@
+//! `mad density`: log-density at given points or on an equal-area grid.
+
+use super::opened::Opened;
+use crate::args::{Common, Density};
+use crate::error::CliError;
+use crate::output;
+use mad_core::Points;
+use mad_core::data::{Cell, writer};
+use serde_json::json;
+
+/// Points handed to the flow at once, between two looks at the progress.
+const BLOCK: usize = 4096;
+
+pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
+    let opened = Opened::new(&args.run)?;
+    let manifold = opened.run.manifold().as_ref();
+    let (points, mut header, mut rows) = match (&args.at, args.grid) {
+        (Some(file), _) => {
+            let (table, points) = opened.read(file)?;
+            let header: Vec<String> = (0..table.width()).map(|c| table.column_name(c)).collect();
+            let rows: Vec<Vec<Cell>> = (0..table.len()).map(|r| table.row(r)).collect();
+            (points, header, rows)
+        }
+        (None, n) => {
+            let grid = n.and_then(|n| manifold.grid(n)).ok_or_else(|| {
+                CliError::Usage(format!("no equal-area grid is known for {}; use --at FILE", manifold.spec()))
+            })?;
+            let rows = opened.columns().encode(&grid);
+            (grid, opened.columns().encode_header(), rows)
+        }
+    };
+    let densities = densities(common, &opened, &points, args.steps as usize);
+    header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
+    for (row, (density, ratio)) in rows.iter_mut().zip(&densities) {
+        row.extend([Cell::Number(*density), Cell::Number(*ratio)]);
+    }
+    let mut file = writer(&args.out, &header)?;
+    for block in rows.chunks(BLOCK) {
+        file.write(block)?;
+    }
+    file.finish()?;
+
+    let n = densities.len() as f64;
+    let mean = densities.iter().map(|d| d.0).sum::<f64>() / n;
+    let mut fields = json!({ "n": densities.len(), "mean_log_density": mean, "out": args.out, "steps": args.steps });
+    let text = if args.grid.is_some() {
+        // Equal cells of the base: the integral of p is the mean of dp/dμ under the uniform measure.
+        let uniform = manifold.uniform();
+        let base = opened.run.base();
+        let integral = points
+            .rows()
+            .zip(&densities)
+            .map(|(x, d)| (d.1 + base.log_weight(x) - uniform.log_weight(x)).exp())
+            .sum::<f64>()
+            / n;
+        fields["integral"] = integral.into();
+        format!("{} cells of equal volume, integral of the density {integral:.4}", densities.len())
+    } else {
+        format!("{} points, mean log-density {mean:.4} nats w.r.t. volume", densities.len())
+    };
+    if args.out.as_os_str() == "-" {
+        output::result_beside_data(common, "density", fields, || text);
+        Ok(())
+    } else {
+        output::result(common, "density", fields, || text)
+    }
+}
+
+fn densities(common: &Common, opened: &Opened, points: &Points, steps: usize) -> Vec<(f64, f64)> {
+    let mut meter = crate::progress::Meter::start(common, "density", 0, points.len() as u64);
+    let mut all = Vec::with_capacity(points.len());
+    for block in points.as_slice().chunks(BLOCK * points.dim()) {
+        let block = Points::from_vec(block.to_vec(), points.dim());
+        all.extend(opened.densities(&block, steps));
+        meter.advance(all.len() as u64, String::new);
+    }
+    meter.finish();
+    all
+}

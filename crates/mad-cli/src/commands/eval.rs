@@ -1,0 +1,121 @@
+//! `mad eval`: an honest score of a model, or of a file of samples, against points it has not seen.
+
+use super::opened::{Opened, SamplerChoice};
+use crate::args::{Common, Eval};
+use crate::error::CliError;
+use crate::output;
+use mad_core::Points;
+use mad_core::likelihood::{BoundConfig, likelihood_bound};
+use mad_core::manifold::Manifold;
+use mad_core::metrics::{Comparison, METRICS, Measurement};
+use mad_nn::Part;
+use serde_json::{Map, Value, json};
+
+/// Subsets of the training points over which the floor of a metric is averaged.
+const FLOOR_DRAWS: usize = 20;
+
+/// Noise levels of the likelihood bound; more than in training, as this number is reported.
+const BOUND_LEVELS: usize = 64;
+
+pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
+    check_names(&args.metrics)?;
+    let measurements = if args.what.is_dir() { of_run(args)? } else { of_file(args)? };
+    let mut fields = Map::new();
+    for m in &measurements {
+        fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
+    }
+    let fields = json!({ "against": args.against, "metrics": Value::Object(fields) });
+    output::result(common, "eval", fields, || {
+        let rows = measurements.iter().map(|m| vec![m.name.clone(), format!("{:.6}", m.value), m.note.clone()]);
+        output::table(&["metric", "value", ""], rows)
+    })
+}
+
+/// The likelihood bound of a run at `points`, as a measurement in nats per original unit.
+pub fn nll_bound(opened: &Opened, points: &Points) -> Measurement {
+    let base = opened.run.base().as_ref();
+    let config = BoundConfig { levels: BOUND_LEVELS, ..BoundConfig::default() };
+    let bound = likelihood_bound(&opened.denoiser, base, opened.run.config().noise_range(), points, &config);
+    let value = bound.negative_log_likelihood(base, points) - opened.columns().log_jacobian();
+    let note = format!("± {:.3} nats w.r.t. volume; upper bound, lower is better", bound.standard_error);
+    Measurement { name: "nll_bound".into(), value, note }
+}
+
+/// All metrics that compare samples with a reference, or those named.
+pub fn compare(
+    manifold: &dyn Manifold,
+    samples: &Points,
+    reference: &Points,
+    training: Option<&Points>,
+    names: &[String],
+    seed: u64,
+) -> Result<Vec<Measurement>, CliError> {
+    let comparison = Comparison { manifold, samples, reference, training, draws: FLOOR_DRAWS, seed };
+    let mut measurements = Vec::new();
+    for entry in METRICS {
+        let wanted = match names {
+            [] => (entry.applies)(manifold),
+            _ => names.iter().any(|name| name == entry.name),
+        };
+        if wanted {
+            measurements.extend((entry.measure)(&comparison)?);
+        }
+    }
+    Ok(measurements)
+}
+
+fn check_names(names: &[String]) -> Result<(), CliError> {
+    for name in names.iter().filter(|name| *name != "nll") {
+        mad_core::metrics::metric(name)?;
+    }
+    Ok(())
+}
+
+fn of_run(args: &Eval) -> Result<Vec<Measurement>, CliError> {
+    let opened = Opened::new(&args.what)?;
+    let reference = opened.part_or_file(&args.against)?;
+    let manifold = opened.run.manifold().as_ref();
+    let wanted = |name: &str| args.metrics.is_empty() || args.metrics.iter().any(|m| m == name);
+    let mut measurements = Vec::new();
+    if wanted("nll") {
+        measurements.push(nll_bound(&opened, &reference));
+    }
+    if args.metrics.iter().any(|m| m != "nll") || args.metrics.is_empty() {
+        let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
+        let samples = opened.sample(choice, args.seed, args.n.unwrap_or(reference.len()))?;
+        let training = opened.run.part(Part::Train)?;
+        let names: Vec<String> = args.metrics.iter().filter(|m| *m != "drift" && *m != "nll").cloned().collect();
+        if names.len() > usize::from(args.metrics.is_empty()) || args.metrics.is_empty() {
+            let found = compare(manifold, &samples.points, &reference, Some(&training), &names, args.seed)?;
+            // Samples were projected; what counts is how far they stood off before.
+            measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
+        }
+        if wanted("drift") {
+            let drift = samples.drift;
+            measurements.push(Measurement {
+                name: "drift".into(),
+                value: drift.mean,
+                note: format!("mean distance before projection; largest {:.1e}", drift.max),
+            });
+        }
+    }
+    Ok(measurements)
+}
+
+fn of_file(args: &Eval) -> Result<Vec<Measurement>, CliError> {
+    if args.metrics.iter().any(|m| m == "nll") {
+        return Err(CliError::Usage("nll needs a run folder; a file of samples has no likelihood".into()));
+    }
+    let Some(spec) = &args.manifold else {
+        return Err(CliError::Usage(format!(
+            "--manifold SPEC is missing; {} is a file and does not know its manifold",
+            args.what.display()
+        )));
+    };
+    // The reference decides columns and categories; samples are read in the same way.
+    let (_, reference) = args.reading.load(args.against.as_ref(), spec)?;
+    let table = mad_core::data::read(&args.what, &args.reading.read_options()?)?;
+    let mut samples = reference.columns.decode(&table)?.points;
+    samples.rows_mut().for_each(|x| reference.manifold.canonicalise(x));
+    compare(reference.manifold.as_ref(), &samples, &reference.points, None, &args.metrics, args.seed)
+}

@@ -1,0 +1,198 @@
+//! `mad fit`: from a file of points to a run folder with a trained model.
+
+use super::opened::seed_or_fresh;
+use crate::args::{Common, Fit};
+use crate::error::CliError;
+use crate::input;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Meter;
+use mad_core::data::{self, ColumnOptions, Columns, FRACTIONS, Layout, Loaded, Split, Table, duplicates};
+use mad_nn::config::Partial;
+use mad_nn::run::{Contents, Parts, RunColumns};
+use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
+use mad_nn::{Config, Run};
+use serde_json::json;
+use std::path::Path;
+
+pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
+    let mut settings = asked(args)?;
+    // A resumed run keeps the seed it began with.
+    let seed = match settings.integer("seed") {
+        Some(seed) => seed,
+        None if args.resume && args.out.join("run.json").is_file() => Run::open(&args.out)?.config().seed,
+        None => seed_or_fresh(common, None),
+    };
+    settings.flag("--seed", "seed", seed as i64)?;
+    let (table, own) = input::table(common, &args.reading, &args.data, seed)?;
+    let asked_for = settings.take("manifold");
+    let Some(spec) = args.manifold.clone().or(asked_for).or(own) else {
+        return Err(CliError::Usage(format!(
+            "--manifold SPEC is missing; {} is a file and does not know its manifold (see `mad list manifolds`)",
+            args.data
+        )));
+    };
+    let loaded = data::load(&table, &spec, &args.reading.column_options())?;
+    let contents = contents(common, &table, loaded, &settings)?;
+    let fit = train_contents(common, &contents, &args.out, args.resume)?;
+    report(common, args, &contents, &fit)
+}
+
+/// Settings from the file, then from `--set`, then from flags; the later one wins.
+fn asked(args: &Fit) -> Result<Partial, CliError> {
+    let mut settings = match &args.config {
+        None => Partial::new(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
+            Partial::from_toml(&text, &path.display().to_string())?
+        }
+    };
+    for assignment in &args.set {
+        settings.set(assignment)?;
+    }
+    if let Some(method) = &args.method {
+        settings.flag("--method", "method", method.as_str())?;
+    }
+    for (flag, key, value) in
+        [("--steps", "steps", args.steps), ("--batch", "batch", args.batch), ("--seed", "seed", args.seed)]
+    {
+        if let Some(value) = value {
+            let value =
+                i64::try_from(value).map_err(|_| CliError::Usage(format!("{flag} {value}: at most {}", i64::MAX)))?;
+            settings.flag(flag, key, value)?;
+        }
+    }
+    Ok(settings)
+}
+
+/// Resolves the settings, divides the rows and standardises real columns.
+pub fn contents(common: &Common, table: &Table, loaded: Loaded, settings: &Partial) -> Result<Contents, CliError> {
+    let Loaded { manifold, mut columns, mut points, notices, supports } = loaded;
+    let config = Config::resolve(settings, manifold.as_ref())?;
+    notices.iter().for_each(|text| output::notice(common, text));
+    if let Some(text) = duplicates(&points).notice().filter(|_| manifold.intrinsic_dim() > 0) {
+        output::notice(common, text);
+    }
+    let base = data::read_base(&config.base, manifold.ambient_dim())?;
+    let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
+    columns.fit(&mut points, &split.train);
+    let cut = |points: &mad_core::Points| Parts {
+        train: points.select(&split.train),
+        validation: points.select(&split.validation),
+        test: points.select(&split.test),
+    };
+    let mut condition = None;
+    if !config.condition.is_empty() {
+        let (found, values) = condition_columns(table, &config.condition, &split)?;
+        condition = Some((found, cut(&values)));
+    }
+    let (condition, conditions) = condition.unzip();
+    let parts = cut(&points);
+    output::detail(
+        common,
+        format!(
+            "{}: {} training, {} validation, {} test rows; {} {}x{} {:?}, {} parameters of noise {} to {}",
+            manifold.spec(),
+            parts.train.len(),
+            parts.validation.len(),
+            parts.test.len(),
+            config.network,
+            config.depth,
+            config.width,
+            config.activation,
+            config.levels,
+            config.sigma_min,
+            config.sigma_max
+        ),
+    );
+    let columns = RunColumns { points: columns, condition };
+    Ok(Contents { manifold, base, parts, conditions, columns, supports, config })
+}
+
+/// Numeric columns that the model is conditioned on, standardised by the training rows.
+fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Columns, mad_core::Points), CliError> {
+    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
+    let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
+    let mut columns = Columns::find(&Layout::Real(count), table, &options)?;
+    let mut values = columns.decode(table)?.points;
+    columns.fit(&mut values, &split.train);
+    Ok((columns, values))
+}
+
+/// Trains with progress shown; Ctrl-C saves and ends.
+pub fn train_contents(common: &Common, contents: &Contents, out: &Path, resume: bool) -> Result<train::Fit, CliError> {
+    let interrupt = Interrupt::listen()?;
+    let label = format!("{:?}", contents.config.method).to_lowercase();
+    let mut watcher = Watcher { common, label, meter: None, loss: None, nll: None };
+    let fit = train::fit(contents, out, resume, &mut watcher, interrupt.flag())?;
+    if let Some(meter) = watcher.meter {
+        meter.finish();
+    }
+    match (fit.outcome, interrupt.signal()) {
+        (Outcome::Interrupted, Some(signal)) => Err(CliError::Interrupted { signal, step: fit.step }),
+        _ => Ok(fit),
+    }
+}
+
+/// Shows the progress of a run.
+struct Watcher<'a> {
+    common: &'a Common,
+    label: String,
+    meter: Option<Meter>,
+    loss: Option<f64>,
+    nll: Option<f64>,
+}
+
+impl Observer for Watcher<'_> {
+    fn started(&mut self, step: u64, steps: u64) {
+        self.meter = Some(Meter::start(self.common, &self.label, step, steps));
+    }
+
+    fn stepped(&mut self, report: &StepReport) {
+        // A running mean over about a hundred steps: single batches jump.
+        let loss = self.loss.map_or(report.loss, |mean| mean + 0.01 * (report.loss - mean));
+        self.loss = Some(loss);
+        let nll = self.nll;
+        if let Some(meter) = &mut self.meter {
+            meter.advance(report.step, || match nll {
+                Some(nll) => format!("loss {loss:.4} nll {nll:.3}"),
+                None => format!("loss {loss:.4}"),
+            });
+        }
+    }
+
+    fn validated(&mut self, validation: &Validation) {
+        self.nll = Some(validation.nll);
+    }
+}
+
+fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) -> Result<(), CliError> {
+    let selected = fit.run.selected_step().map_err(mad_nn::run::RunError::from)?;
+    let jacobian = contents.columns.points.log_jacobian();
+    let best = fit
+        .run
+        .metrics()?
+        .iter()
+        .rfind(|line| line["step"] == selected && line["nll"].is_number())
+        .and_then(|line| line["nll"].as_f64())
+        .map(|nll| nll - jacobian);
+    let fields = json!({
+        "run": args.out, "manifold": contents.manifold.spec(), "method": contents.config.method,
+        "seed": contents.config.seed, "steps": fit.step, "selected_step": selected,
+        "validation_nll_bound": best, "seconds": fit.seconds,
+        "rows": {
+            "train": contents.parts.train.len(), "validation": contents.parts.validation.len(),
+            "test": contents.parts.test.len(),
+        },
+    });
+    output::result(common, "fit", fields, || {
+        let nll = best.map_or(String::new(), |nll| format!(", validation NLL bound {nll:.4} nats"));
+        format!(
+            "{}: {} steps in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
+             mad sample {0} --n 1000 --out samples.csv; mad plot {0}",
+            args.out.display(),
+            fit.step,
+            fit.seconds
+        )
+    })
+}

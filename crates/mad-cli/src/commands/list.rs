@@ -1,0 +1,75 @@
+//! `mad list`: the registries, as they are.
+
+use crate::args::{Common, List, ListKind};
+use crate::error::CliError;
+use crate::output;
+use mad_core::data::generators::DATASETS;
+use mad_core::manifold::MANIFOLDS;
+use mad_core::metrics::METRICS;
+use mad_core::sample::SAMPLERS;
+use mad_nn::config::{KEYS, METHODS, RECIPES};
+use mad_nn::net::NETWORKS;
+use serde_json::{Map, Value, json};
+
+const ALL: &[ListKind] = &[
+    ListKind::Manifolds,
+    ListKind::Samplers,
+    ListKind::Methods,
+    ListKind::Networks,
+    ListKind::Datasets,
+    ListKind::Metrics,
+    ListKind::Settings,
+];
+
+pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
+    list(common, args.kind.as_ref().map_or(ALL, std::slice::from_ref))
+}
+
+/// Prints these registries.
+pub fn list(common: &Common, kinds: &[ListKind]) -> Result<(), CliError> {
+    let mut fields = Map::new();
+    let mut parts = Vec::new();
+    for kind in kinds {
+        let (title, rows) = entries(*kind);
+        let objects = rows.iter().map(|(name, summary)| json!({ "name": name, "summary": summary })).collect();
+        fields.insert(title.to_owned(), Value::Array(objects));
+        let widest = rows.iter().map(|r| r.0.chars().count()).max().unwrap_or(0);
+        let lines = rows.iter().map(|(name, summary)| format!("  {name:widest$}  {summary}"));
+        parts.push(std::iter::once(title.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"));
+    }
+    output::result(common, "list", Value::Object(fields), || parts.join("\n\n"))
+}
+
+fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
+    let pair = |name: &str, summary: &str| (name.to_owned(), summary.to_owned());
+    match kind {
+        ListKind::Manifolds => ("manifolds", MANIFOLDS.iter().map(|e| pair(e.usage, e.summary)).collect()),
+        ListKind::Samplers => {
+            let text = |nfe: usize, summary: &str| format!("{summary}; {nfe} evaluations by default");
+            ("samplers", SAMPLERS.iter().map(|e| (e.name.to_owned(), text(e.nfe, e.summary))).collect())
+        }
+        ListKind::Methods => {
+            let recipes = RECIPES.iter().map(|r| (format!("recipe={}", r.name), r.summary.to_owned()));
+            ("methods", METHODS.iter().map(|m| pair(m.0, m.1)).chain(recipes).collect())
+        }
+        ListKind::Networks => ("networks", NETWORKS.iter().map(|e| pair(e.name, e.summary)).collect()),
+        ListKind::Datasets => {
+            let name = |e: &mad_core::data::generators::DatasetEntry| match e.parameters {
+                [] => e.name.to_owned(),
+                parameters => {
+                    let words: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
+                    format!("{}:{}", e.name, words.join(","))
+                }
+            };
+            ("datasets", DATASETS.iter().map(|e| (name(e), e.summary.to_owned())).collect())
+        }
+        ListKind::Metrics => {
+            let bound = pair("nll", "negative log-likelihood, as the bound read off the loss; needs a run");
+            ("metrics", std::iter::once(bound).chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
+        }
+        ListKind::Settings => {
+            let text = |k: &mad_nn::config::Key| format!("{} ({})", k.summary, k.allowed());
+            ("settings", KEYS.iter().map(|k| (k.name.to_owned(), text(k))).collect())
+        }
+    }
+}

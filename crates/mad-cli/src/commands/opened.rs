@@ -1,0 +1,100 @@
+//! A run folder opened for use: model, columns, noise range.
+
+use crate::error::CliError;
+use crate::output;
+use mad_core::Points;
+use mad_core::data::{self, Columns, ReadOptions, Table};
+use mad_core::sample::{Generate, Samples, lookup};
+use mad_nn::{LearnedDenoiser, Part, Run};
+use std::path::Path;
+
+/// A run with everything that sampling, scoring and drawing need.
+pub struct Opened {
+    pub run: Run,
+    pub denoiser: LearnedDenoiser,
+}
+
+/// Which sampler to use, where the user said so.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SamplerChoice<'a> {
+    pub name: Option<&'a str>,
+    pub nfe: Option<u32>,
+}
+
+impl Opened {
+    /// Opens the run folder at `path`.
+    pub fn new(path: &Path) -> Result<Self, CliError> {
+        let run = Run::open(path)?;
+        let denoiser = run.denoiser()?;
+        Ok(Self { run, denoiser })
+    }
+
+    /// How points are read and written.
+    pub fn columns(&self) -> &Columns {
+        &self.run.columns().points
+    }
+
+    /// Reads a file of points in the columns of the training file.
+    pub fn read(&self, path: &Path) -> Result<(Table, Points), CliError> {
+        let table = data::read(path, &ReadOptions::default())?;
+        let points = self.decode(&table)?;
+        Ok((table, points))
+    }
+
+    /// The rows of a table as points.
+    pub fn decode(&self, table: &Table) -> Result<Points, CliError> {
+        let manifold = self.run.manifold().as_ref();
+        let mut points = self.columns().decode_on(table, manifold)?.points;
+        points.rows_mut().for_each(|x| manifold.canonicalise(x));
+        Ok(points)
+    }
+
+    /// A part of the run's own data by name, or a file.
+    pub fn part_or_file(&self, text: &str) -> Result<Points, CliError> {
+        match Part::ALL.into_iter().find(|part| part.name() == text) {
+            Some(part) if !Path::new(text).exists() => Ok(self.run.part(part)?),
+            _ => Ok(self.read(Path::new(text))?.1),
+        }
+    }
+
+    /// The settings with which samples are drawn.
+    pub fn generate(&self, choice: SamplerChoice<'_>, seed: u64, projected: bool) -> Result<Generate, CliError> {
+        let config = self.run.config();
+        let entry = lookup(choice.name.unwrap_or(&config.sampler))?;
+        let mut generate = Generate::new(entry, config.noise_range(), seed);
+        generate.projected = projected;
+        generate.nfe = match choice {
+            SamplerChoice { nfe: Some(nfe), .. } => nfe as usize,
+            SamplerChoice { name: None, .. } => config.nfe as usize,
+            SamplerChoice { .. } => entry.nfe,
+        };
+        Ok(generate)
+    }
+
+    /// Draws samples into memory.
+    pub fn sample(&self, choice: SamplerChoice<'_>, seed: u64, n: usize) -> Result<Samples, CliError> {
+        let generate = self.generate(choice, seed, true)?;
+        Ok(generate.collect(&self.denoiser, self.run.base().as_ref(), self.run.manifold().as_ref(), n)?)
+    }
+
+    /// Density columns: log-density per original unit and log-ratio to the base, for each point.
+    pub fn densities(&self, points: &Points, steps: usize) -> Vec<(f64, f64)> {
+        let base = self.run.base().as_ref();
+        let config = mad_core::likelihood::FlowConfig { range: self.run.config().noise_range(), steps };
+        let ratios = mad_core::likelihood::log_ratio(&self.denoiser, base, points, &config);
+        let jacobian = self.columns().log_jacobian();
+        points.rows().zip(ratios).map(|(x, ratio)| (ratio + base.log_weight(x) + jacobian, ratio)).collect()
+    }
+}
+
+/// The seed given, or a fresh one that is said aloud.
+pub fn seed_or_fresh(common: &crate::args::Common, seed: Option<u64>) -> u64 {
+    seed.unwrap_or_else(|| {
+        let nanos = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |t| t.as_secs().wrapping_mul(1_000_000_007) ^ u64::from(t.subsec_nanos()));
+        let seed = nanos % 1_000_000_000;
+        output::notice(common, format!("seed {seed} (repeat with --seed {seed})"));
+        seed
+    })
+}

@@ -1,0 +1,81 @@
+//! `mad sample`: points from a trained model, streamed to a file.
+
+use super::opened::{Opened, SamplerChoice, seed_or_fresh};
+use crate::args::{Common, Sample};
+use crate::error::CliError;
+use crate::output;
+use crate::progress::Meter;
+use mad_core::Points;
+use mad_core::data::{Cell, Table, writer};
+use serde_json::json;
+
+pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
+    let mut opened = Opened::new(&args.run)?;
+    if let Some(condition) = condition(&opened, &args.given)? {
+        opened.denoiser = opened.denoiser.given(condition, args.guidance);
+    }
+    let seed = seed_or_fresh(common, args.seed);
+    let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
+    let generate = opened.generate(choice, seed, !args.unprojected)?;
+    let manifold = opened.run.manifold().as_ref();
+    let header = match args.unprojected {
+        true => (0..manifold.ambient_dim()).map(|i| format!("x{i}")).collect(),
+        false => opened.columns().encode_header(),
+    };
+    let mut file = writer(&args.out, &header)?;
+    let mut meter = Meter::start(common, "sampling", 0, args.n as u64);
+    let mut done = 0;
+    let drift =
+        generate.run(&opened.denoiser, opened.run.base().as_ref(), manifold, args.n, &mut |block: Points| {
+            let rows: Vec<Vec<Cell>> = match args.unprojected {
+                true => block.rows().map(|x| x.iter().copied().map(Cell::Number).collect()).collect(),
+                false => opened.columns().encode(&block),
+            };
+            file.write(&rows)?;
+            done += block.len() as u64;
+            meter.advance(done, String::new);
+            Ok::<(), CliError>(())
+        })?;
+    file.finish()?;
+    meter.finish();
+    let fields = json!({
+        "n": args.n, "seed": seed, "sampler": generate.sampler.name, "nfe": generate.nfe,
+        "out": args.out, "drift": drift,
+    });
+    let text = || {
+        format!(
+            "{} samples, sampler {} with {} evaluations each, drift before projection {:.1e} (largest {:.1e})",
+            args.n, generate.sampler.name, generate.nfe, drift.mean, drift.max
+        )
+    };
+    if args.out.as_os_str() == "-" {
+        output::result_beside_data(common, "sample", fields, text);
+        Ok(())
+    } else {
+        output::result(common, "sample", fields, text)
+    }
+}
+
+/// The condition in the units of the training file, from `name=value` words.
+fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
+    let columns = opened.run.columns().condition.as_ref();
+    let names = columns.map(|c| c.encode_header()).unwrap_or_default();
+    let mut values = vec![None; names.len()];
+    for word in given {
+        let (name, value) =
+            word.split_once('=').ok_or_else(|| CliError::Usage(format!("--given {word}: write name=value")))?;
+        let place = names.iter().position(|n| n == name.trim()).ok_or_else(|| {
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            CliError::Usage(format!("--given {word}: the run has no condition `{}`; it has: {known}", name.trim()))
+        })?;
+        values[place] = Some(value.trim().to_owned());
+    }
+    let Some(columns) = columns.filter(|_| !given.is_empty()) else { return Ok(None) };
+    let missing = names.iter().zip(&values).find(|(_, v)| v.is_none()).map(|(n, _)| n);
+    if let Some(name) = missing {
+        return Err(CliError::Usage(format!("--given {name}=VALUE is missing; give all conditions or none")));
+    }
+    let mut table = Table::text("--given", Some(names.clone()), names.len());
+    table.push(1, values.into_iter().flatten());
+    Ok(Some(columns.decode(&table)?.points.into_vec()))
+}

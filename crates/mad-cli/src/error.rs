@@ -1,0 +1,90 @@
+//! Everything that can end the program early, with its exit code.
+
+use crate::plot::PlotError;
+use mad_core::base::MixtureError;
+use mad_core::data::{DataError, LoadError};
+use mad_core::metrics::MetricError;
+use mad_core::noise::NoiseError;
+use mad_core::sample::SampleError;
+use mad_nn::ConfigError;
+use mad_nn::run::RunError;
+use mad_nn::train::TrainError;
+use std::path::PathBuf;
+
+/// Why a command failed. The exit code says what kind of thing went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Words on the command line that make no sense together.
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Mixture(#[from] MixtureError),
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+    #[error("{path}: {source}; check that the folder exists, is writable and has room")]
+    Io { path: PathBuf, source: std::io::Error },
+    /// A signal arrived; everything was saved.
+    #[error("interrupted by signal {signal}; saved at step {step}, continue with --resume")]
+    Interrupted { signal: i32, step: u64 },
+}
+
+impl CliError {
+    /// An input or output failure at `path`.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        CliError::Io { path: path.into(), source }
+    }
+
+    /// Whether the reader of our output has gone away, which is no failure.
+    pub fn is_broken_pipe(&self) -> bool {
+        match self {
+            CliError::Io { source, .. } => source.kind() == std::io::ErrorKind::BrokenPipe,
+            CliError::Data(error) | CliError::Load(LoadError::Data(error)) => error.is_broken_pipe(),
+            _ => false,
+        }
+    }
+
+    /// 2 usage, 3 bad data, 4 bad checkpoint, 5 input/output, 6 numerical failure, 128 + signal when interrupted, else 1.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) => 2,
+            CliError::Data(error) | CliError::Load(LoadError::Data(error)) => match error {
+                error if error.is_usage() => 2,
+                error if error.is_io() => 5,
+                _ => 3,
+            },
+            CliError::Load(_) => 2,
+            CliError::Mixture(_) => 3,
+            CliError::Metric(MetricError::Unknown { .. }) => 2,
+            CliError::Metric(_) => 3,
+            CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
+                RunError::Occupied { .. } | RunError::Config(_) => 2,
+                RunError::Contents { .. } => 3,
+                error if error.is_io() => 5,
+                _ => 4,
+            },
+            CliError::Train(_) => 6,
+            CliError::Sample(SampleError::NotFinite { .. }) => 6,
+            CliError::Sample(_) => 2,
+            CliError::Plot(PlotError::Format { .. }) => 2,
+            CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
+            CliError::Plot(_) | CliError::Io { .. } => 5,
+            CliError::Interrupted { signal, .. } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+        }
+    }
+}

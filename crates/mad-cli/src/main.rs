@@ -1,0 +1,37 @@
+//! `mad`: fit, sample, evaluate and draw distributions on known sets inside Euclidean space.
+
+mod args;
+mod commands;
+mod error;
+mod input;
+mod interrupt;
+mod output;
+mod plot;
+mod progress;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    let outcome = set_threads(&cli.common).and_then(|()| commands::run(&cli));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn set_threads(common: &args::Common) -> Result<(), error::CliError> {
+    let Some(threads) = common.threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(threads))
+        .build_global()
+        .map_err(|e| error::CliError::Usage(format!("--threads {threads}: {e}")))
+}

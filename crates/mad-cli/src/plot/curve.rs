@@ -1,0 +1,145 @@
+//! Curves: loss, bounds and metrics over steps or noise levels.
+
+use super::{
+    axis::{Axis, Scale},
+    colour::category,
+    figure::{LegendEntry, Panel, draw_legend, legend_size},
+    frame::{BOTTOM_ROOM, Frame, HEADING, TITLE},
+    svg::{Anchor, Canvas, Path, Rect, Style, fit_text},
+};
+
+/// One line.
+#[derive(Debug, Clone, Default)]
+pub struct Series {
+    /// Name in the legend.
+    pub label: String,
+    /// Points (x, y); a y that is not finite breaks the line.
+    pub points: Vec<(f64, f64)>,
+    /// Lower and upper end of a band at each point; empty for none.
+    pub band: Vec<(f64, f64)>,
+    /// Whether the line is dashed, as for floors and reference values.
+    pub dashed: bool,
+}
+
+/// Several lines over the same axes.
+#[derive(Debug, Clone, Default)]
+pub struct CurvePanel {
+    /// Heading.
+    pub title: String,
+    /// Name and scale of the horizontal axis.
+    pub x: (String, Scale),
+    /// Name and scale of the vertical axis.
+    pub y: (String, Scale),
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 220.0;
+/// Lines with more points are drawn with the extremes of each stretch only.
+const MOST: usize = 2_000;
+
+impl CurvePanel {
+    fn axes(&self) -> (Axis, Axis) {
+        let xs = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.0));
+        let ys = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.1));
+        let bands = self.series.iter().flat_map(|s| s.band.iter().flat_map(|b| [b.0, b.1]));
+        let usable = xs.filter(|v| v.is_finite() && (self.x.1 == Scale::Linear || *v > 0.0));
+        let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+        (Axis::new(self.x.1, low, high, 6), Axis::around(self.y.1, ys.chain(bands), 6))
+    }
+
+    fn legend(&self) -> Vec<LegendEntry> {
+        let entry =
+            |(i, s): (usize, &Series)| LegendEntry { label: s.label.clone(), colour: category(i), dashed: s.dashed };
+        self.series.iter().enumerate().filter(|(_, s)| !s.label.is_empty()).map(entry).collect()
+    }
+}
+
+impl Panel for CurvePanel {
+    fn size(&self) -> (f64, f64) {
+        let (_, y) = self.axes();
+        (Frame::left_room(&y) + WIDTH + 16.0, HEADING + HEIGHT + BOTTOM_ROOM + legend_size(&self.legend(), WIDTH).1)
+    }
+
+    fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
+        let (x, y) = self.axes();
+        let legend = self.legend();
+        let room = legend_size(&legend, WIDTH).1;
+        let area = Rect { left: left + Frame::left_room(&y), top: top + HEADING + room, width: WIDTH, height: HEIGHT };
+        canvas.text(area.middle(), top + 16.0, &fit_text(&self.title, TITLE.size, WIDTH), TITLE, Anchor::Middle);
+        draw_legend(canvas, &legend, area.left, top + HEADING - 8.0, WIDTH);
+        let frame = Frame { area, x, y };
+        frame.draw_ground(canvas);
+        canvas.clipped(&area.path(), |canvas| {
+            for (i, series) in self.series.iter().enumerate() {
+                canvas.path(&band(&frame, series), Style::fill(category(i)).opacity(0.18));
+            }
+            for (i, series) in self.series.iter().enumerate() {
+                let style = Style::line(category(i), 1.4);
+                canvas.path(&line(&frame, series), if series.dashed { style.dashed() } else { style });
+            }
+        });
+        frame.draw_axes(canvas, &self.x.0, &self.y.0);
+    }
+}
+
+fn line(frame: &Frame, series: &Series) -> Path {
+    let mut path = Path::new();
+    let mut broken = true;
+    for (x, y) in extremes(&series.points) {
+        let (x, y) = frame.place(x, y);
+        if !x.is_finite() || !y.is_finite() {
+            broken = true;
+        } else if std::mem::take(&mut broken) {
+            path.move_to(x, y);
+            path.line_to(x, y);
+        } else {
+            path.line_to(x, y);
+        }
+    }
+    path
+}
+
+fn band(frame: &Frame, series: &Series) -> Path {
+    let ends = || series.points.iter().zip(&series.band).map(|(p, b)| (frame.place(p.0, b.0), frame.place(p.0, b.1)));
+    let finite = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
+    let mut outline: Vec<_> = ends().map(|(_, upper)| upper).filter(finite).collect();
+    let floor = frame.area.bottom();
+    let lower: Vec<_> = ends().map(|(lower, _)| (lower.0, if lower.1.is_finite() { lower.1 } else { floor })).collect();
+    outline.extend(lower.into_iter().rev().filter(finite));
+    let mut path = Path::new();
+    path.polygon(&outline);
+    path
+}
+
+/// All points, or the lowest and highest of each stretch when there are very many: spikes stay visible.
+fn extremes(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= MOST {
+        return points.to_vec();
+    }
+    let stretch = points.len().div_ceil(MOST / 2);
+    let mut out = Vec::with_capacity(MOST + 2);
+    for chunk in points.chunks(stretch) {
+        let by = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let (low, high) = (chunk.iter().min_by(by), chunk.iter().max_by(by));
+        let mut pair: Vec<(f64, f64)> = low.into_iter().chain(high).copied().collect();
+        pair.sort_by(|a, b| a.0.total_cmp(&b.0));
+        out.extend(pair);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_spikes() {
+        let mut points: Vec<(f64, f64)> = (0..50_000).map(|i| (f64::from(i), 1.0)).collect();
+        points[31_234].1 = 9.0;
+        let kept = extremes(&points);
+        assert!(kept.len() <= MOST + 2 && kept.contains(&(31_234.0, 9.0)));
+        assert!(kept.windows(2).all(|w| w[0].0 <= w[1].0));
+    }
+}

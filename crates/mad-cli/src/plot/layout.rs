@@ -1,0 +1,261 @@
+//! From a manifold's view to panels.
+
+use super::{
+    Figure, PlotError,
+    angles::{AnglesPanel, degrees},
+    bars::BarsPanel,
+    colour::category,
+    figure::{LegendEntry, Panel},
+    histogram::HistogramPanel,
+    map::MapPanel,
+    rotations::{RotationsPanel, TiltWheel},
+    scatter::{ScatterPanel, Window},
+};
+use mad_core::{Points, manifold::View};
+use std::borrow::Cow;
+
+/// One set of points in a figure: the data, or the samples of a model.
+#[derive(Debug, Clone, Copy)]
+pub struct PointsPanel<'a> {
+    /// Name of the set.
+    pub title: &'a str,
+    /// Its points in ambient coordinates.
+    pub points: &'a Points,
+}
+
+/// What else a figure of points may say.
+#[derive(Debug, Clone, Default)]
+pub struct PointsOptions<'a> {
+    /// Title of the figure; empty for none.
+    pub title: String,
+    /// Names of angles, categorical columns and scatter coordinates, in this order of the view's blocks; maps and
+    /// rotations take none. Missing names are numbered.
+    pub names: Vec<String>,
+    /// Names of the levels of each categorical column; missing ones are numbered.
+    pub levels: Vec<Vec<String>>,
+    /// Points of a finite set, marked by rings in scatter plots.
+    pub support: Option<&'a Points>,
+    /// Longitude in the middle of world maps, degrees.
+    pub centre: f64,
+}
+
+/// A row of a torus figure has at most this many panels.
+const MOST_PAIRS: usize = 6;
+/// A row of bars is not wider than this.
+const WIDEST_ROW: f64 = 1300.0;
+
+/// Draws sets of points side by side as the view says.
+pub fn points_figure<'a>(
+    view: &View,
+    panels: &[PointsPanel<'a>],
+    options: &PointsOptions<'a>,
+) -> Result<Figure<'a>, PlotError> {
+    for panel in panels {
+        let (expected, found) = (ambient_dim(view), panel.points.dim());
+        if expected.is_some_and(|expected| expected != found) {
+            return Err(PlotError::Coordinates {
+                title: panel.title.to_owned(),
+                expected: expected.unwrap_or(0),
+                found,
+            });
+        }
+    }
+    let sets: Vec<_> = panels.iter().map(|p| Set { title: p.title, points: Cow::Borrowed(p.points) }).collect();
+    let mut builder = Builder {
+        figure: Figure::new(options.title.clone()),
+        options,
+        names: options.names.iter(),
+        levels: options.levels.iter(),
+        needs_legend: false,
+    };
+    builder.add(view, &sets);
+    let Builder { figure, needs_legend, .. } = builder;
+    let entry =
+        |(i, p): (usize, &PointsPanel)| LegendEntry { label: p.title.to_owned(), colour: category(i), dashed: false };
+    Ok(if needs_legend { figure.with_legend(panels.iter().enumerate().map(entry).collect()) } else { figure })
+}
+
+/// Adds panels in rows of at most `per_row`; four become two rows of two.
+pub fn push_wrapped<'a>(figure: &mut Figure<'a>, panels: Vec<Box<dyn Panel + 'a>>, per_row: usize) {
+    let per_row = per_row.min(panels.len().div_ceil(panels.len().div_ceil(per_row).max(1))).max(1);
+    let mut panels = panels.into_iter().peekable();
+    while panels.peek().is_some() {
+        figure.push_row(panels.by_ref().take(per_row).collect());
+    }
+}
+
+/// Ambient coordinates that a view needs; `None` if any number will do.
+fn ambient_dim(view: &View) -> Option<usize> {
+    match view {
+        View::Map => Some(3),
+        View::Rotations => Some(4),
+        View::Angles(count) => Some(2 * count),
+        View::Bars(levels) => Some(levels.iter().sum()),
+        View::Scatter => None,
+        View::Blocks(blocks) => Some(blocks.iter().map(|(dim, _)| dim).sum()),
+    }
+}
+
+#[derive(Clone)]
+struct Set<'a> {
+    title: &'a str,
+    points: Cow<'a, Points>,
+}
+
+struct Builder<'a, 'o> {
+    figure: Figure<'a>,
+    options: &'o PointsOptions<'a>,
+    names: std::slice::Iter<'o, String>,
+    levels: std::slice::Iter<'o, Vec<String>>,
+    needs_legend: bool,
+}
+
+impl<'a> Builder<'a, '_> {
+    fn add(&mut self, view: &View, sets: &[Set<'a>]) {
+        match view {
+            View::Map => self.maps(sets),
+            View::Rotations => self.rotations(sets),
+            View::Angles(count) => self.angles(*count, sets),
+            View::Bars(levels) => self.bars(levels, sets),
+            View::Scatter => self.scatter(sets),
+            View::Blocks(blocks) => {
+                let mut from = 0;
+                for (dim, view) in blocks {
+                    let part = |set: &Set<'a>| {
+                        let numbers = set.points.rows().flat_map(|row| row[from..from + dim].iter().copied()).collect();
+                        Set { title: set.title, points: Cow::Owned(Points::from_vec(numbers, *dim)) }
+                    };
+                    self.add(view, &sets.iter().map(part).collect::<Vec<_>>());
+                    from += dim;
+                }
+            }
+        }
+    }
+
+    fn name(&mut self, default: &str, index: usize) -> String {
+        self.names.next().cloned().unwrap_or_else(|| format!("{default} {}", index + 1))
+    }
+
+    fn maps(&mut self, sets: &[Set<'a>]) {
+        let panel = |(i, set): (usize, &Set<'a>)| {
+            Box::new(MapPanel {
+                title: set.title.to_owned(),
+                note: String::new(),
+                points: Some(set.points.clone()),
+                colour: category(i),
+                density: None,
+                centre: self.options.centre,
+            }) as Box<dyn Panel + 'a>
+        };
+        let row = sets.iter().enumerate().map(panel).collect();
+        push_wrapped(&mut self.figure, row, 3);
+    }
+
+    fn rotations(&mut self, sets: &[Set<'a>]) {
+        let panel = |set: &Set<'a>| {
+            Box::new(RotationsPanel { title: set.title.to_owned(), points: set.points.clone() }) as Box<dyn Panel + 'a>
+        };
+        for chunk in sets.chunks(if sets.len() == 4 { 2 } else { 3 }) {
+            let mut row: Vec<_> = chunk.iter().map(panel).collect();
+            row.push(Box::new(TiltWheel));
+            self.figure.push_row(row);
+        }
+    }
+
+    fn angles(&mut self, count: usize, sets: &[Set<'a>]) {
+        let names: Vec<String> = (0..count).map(|i| self.name("angle", i)).collect();
+        if count == 1 {
+            let values = |set: &Set<'a>| set.points.rows().map(|p| degrees(p, 0)).collect();
+            let sets = sets.iter().map(values).collect();
+            self.histogram(format!("{} (°)", names[0]), sets, true);
+            return;
+        }
+        let pairs = count.saturating_sub(1);
+        let mut panels = Vec::new();
+        for (i, set) in sets.iter().enumerate() {
+            for first in 0..pairs.min(MOST_PAIRS) {
+                let mut title = set.title.to_owned();
+                if pairs > MOST_PAIRS && first == 0 {
+                    title += &format!(" (first {MOST_PAIRS} of {pairs} pairs)");
+                }
+                panels.push(Box::new(AnglesPanel {
+                    title,
+                    points: set.points.clone(),
+                    pair: (first, first + 1),
+                    colour: category(i),
+                    names: [names[first].clone(), names[first + 1].clone()],
+                }) as Box<dyn Panel + 'a>);
+            }
+        }
+        if pairs == 1 {
+            push_wrapped(&mut self.figure, panels, 4);
+            return;
+        }
+        let mut panels = panels.into_iter().peekable();
+        while panels.peek().is_some() {
+            self.figure.push_row(panels.by_ref().take(pairs.min(MOST_PAIRS)).collect());
+        }
+    }
+
+    fn bars(&mut self, counts: &[usize], sets: &[Set<'a>]) {
+        self.needs_legend = true;
+        let (mut from, mut width) = (0, 0.0);
+        let mut row: Vec<Box<dyn Panel + 'a>> = Vec::new();
+        for (column, &count) in counts.iter().enumerate() {
+            let title = self.name("column", column);
+            let known = self.levels.next();
+            let level = |i: usize| known.and_then(|names| names.get(i).cloned()).unwrap_or_else(|| (i + 1).to_string());
+            let shares = sets.iter().map(|set| level_shares(&set.points, from, count)).collect();
+            let panel = BarsPanel::new(title, (0..count).map(level).collect(), shares);
+            if !row.is_empty() && width + panel.size().0 > WIDEST_ROW {
+                self.figure.push_row(std::mem::take(&mut row));
+                width = 0.0;
+            }
+            width += panel.size().0;
+            row.push(Box::new(panel));
+            from += count;
+        }
+        self.figure.push_row(row);
+    }
+
+    fn scatter(&mut self, sets: &[Set<'a>]) {
+        let dim = sets.first().map_or(2, |set| set.points.dim());
+        let names: Vec<String> = (0..dim).map(|i| self.name("coordinate", i)).collect();
+        if dim == 1 {
+            let sets = sets.iter().map(|set| set.points.as_slice().to_vec()).collect();
+            self.histogram(names[0].clone(), sets, false);
+            return;
+        }
+        let support = self.options.support.filter(|support| support.dim() == dim);
+        let window = Window::around(sets.iter().map(|set| set.points.as_ref()).chain(support));
+        let panel = |(i, set): (usize, &Set<'a>)| {
+            Box::new(ScatterPanel {
+                title: set.title.to_owned(),
+                points: set.points.clone(),
+                colour: category(i),
+                support,
+                window,
+                names: [names[0].clone(), names[1].clone()],
+            }) as Box<dyn Panel + 'a>
+        };
+        let row = sets.iter().enumerate().map(panel).collect();
+        push_wrapped(&mut self.figure, row, 4);
+    }
+
+    fn histogram(&mut self, name: String, sets: Vec<Vec<f64>>, degrees: bool) {
+        self.needs_legend = true;
+        self.figure.push_row(vec![Box::new(HistogramPanel { name, sets, degrees })]);
+    }
+}
+
+/// Share of the points whose largest entry in the one-hot block is each level.
+fn level_shares(points: &Points, from: usize, count: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; count];
+    for row in points.rows() {
+        let block = row[from..from + count].iter().enumerate();
+        if let Some((level, _)) = block.max_by(|a, b| a.1.total_cmp(b.1)) {
+            shares[level] += 1.0 / points.len() as f64;
+        }
+    }
+    shares
+}

@@ -1,0 +1,130 @@
+//! Pictures: what a manifold's points, densities and training curves look like, as SVG and PNG.
+//!
+//! [`points_figure`], [`density_map`] and [`curves`] make a [`Figure`]; [`Figure::save`] writes it. All numbers stay vectors
+//! in SVG. PNG uses the embedded font only.
+
+mod angles;
+mod axis;
+mod bars;
+mod colour;
+mod contour;
+mod curve;
+mod dots;
+mod field;
+mod figure;
+mod frame;
+mod globe;
+mod histogram;
+mod land;
+mod layout;
+mod map;
+mod mollweide;
+mod png;
+mod rotations;
+mod scatter;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+pub use axis::Scale;
+pub use curve::{CurvePanel, Series};
+pub use figure::Figure;
+pub use layout::{PointsOptions, PointsPanel, points_figure};
+
+use mad_core::Points;
+use std::{borrow::Cow, path::PathBuf};
+
+/// Why a picture could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// The file name does not say which format.
+    #[error("{}: pictures are written as .svg or .png; give the file one of these endings", path.display())]
+    Format {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The file could not be written.
+    #[error("{}: cannot write the picture: {source}", path.display())]
+    Write {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The SVG text could not be drawn.
+    #[error("cannot draw the picture: {reason}; try .svg")]
+    Render {
+        /// What the renderer said.
+        reason: String,
+    },
+    /// The points do not belong to the view.
+    #[error("panel '{title}': points have {found} coordinates, the view needs {expected}")]
+    Coordinates {
+        /// Title of the panel.
+        title: String,
+        /// Coordinates that the view needs.
+        expected: usize,
+        /// Coordinates that the points have.
+        found: usize,
+    },
+    /// There is not one density per grid point.
+    #[error("panel '{title}': {found} densities for {expected} grid points")]
+    Densities {
+        /// Title of the panel.
+        title: String,
+        /// Number of grid points.
+        expected: usize,
+        /// Number of densities.
+        found: usize,
+    },
+}
+
+/// A density on the sphere, for [`density_map`].
+#[derive(Debug, Clone, Copy)]
+pub struct DensityPanel<'a> {
+    /// Heading.
+    pub title: &'a str,
+    /// Line below the heading, such as the integral over the sphere; may be empty.
+    pub note: &'a str,
+    /// Unit vectors that cover the sphere: an equal-area or a regular grid.
+    pub grid: &'a Points,
+    /// Log of the density per steradian at each grid point.
+    pub log_density: &'a [f64],
+    /// Points to draw over the shading.
+    pub points: Option<&'a Points>,
+}
+
+/// World maps shaded by density, all with the same shades.
+pub fn density_map<'a>(title: &str, panels: &[DensityPanel<'a>], scale: Scale) -> Result<Figure<'a>, PlotError> {
+    let axis = map::density_axis(scale, panels.iter().flat_map(|p| p.log_density.iter().copied()));
+    let mut row: Vec<Box<dyn figure::Panel + 'a>> = Vec::new();
+    for panel in panels {
+        let title = panel.title.to_owned();
+        if let Some(found) = [Some(panel.grid), panel.points].into_iter().flatten().map(Points::dim).find(|&d| d != 3) {
+            return Err(PlotError::Coordinates { title, expected: 3, found });
+        }
+        let (expected, found) = (panel.grid.len(), panel.log_density.len());
+        if expected != found {
+            return Err(PlotError::Densities { title, expected, found });
+        }
+        row.push(Box::new(map::MapPanel {
+            title,
+            note: panel.note.to_owned(),
+            points: panel.points.map(Cow::Borrowed),
+            colour: colour::category(1),
+            density: Some(map::Density { grid: panel.grid, log_density: panel.log_density, axis: axis.clone() }),
+            centre: 0.0,
+        }));
+    }
+    let mut figure = Figure::new(title);
+    layout::push_wrapped(&mut figure, row, 3);
+    Ok(figure)
+}
+
+/// Curves side by side, two panels to a row.
+pub fn curves(title: &str, panels: Vec<CurvePanel>) -> Figure<'static> {
+    let mut figure = Figure::new(title);
+    let row = panels.into_iter().map(|panel| Box::new(panel) as Box<dyn figure::Panel>).collect();
+    layout::push_wrapped(&mut figure, row, 2);
+    figure
+}

@@ -1,0 +1,169 @@
+//! Whole figures: well formed, of bounded size, with ink where the points are.
+
+use super::*;
+use mad_core::manifold::View;
+use resvg::{tiny_skia::Pixmap, usvg};
+
+fn direction(lat: f64, lon: f64) -> [f64; 3] {
+    let (lat, lon) = (lat.to_radians(), lon.to_radians());
+    [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+}
+
+fn fibonacci(n: u32) -> Points {
+    let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let mut points = Points::new(3);
+    for i in 0..n {
+        let z = 1.0 - (2.0 * f64::from(i) + 1.0) / f64::from(n);
+        let (r, a) = ((1.0 - z * z).sqrt(), golden * f64::from(i));
+        points.push(&[r * a.cos(), r * a.sin(), z]);
+    }
+    points
+}
+
+fn on_circles(n: u32, circles: usize) -> Points {
+    let mut points = Points::new(2 * circles);
+    for i in 0..n {
+        let row: Vec<f64> = (1..=circles)
+            .flat_map(|k| {
+                let a = f64::from(i) * k as f64 * 0.37;
+                [a.cos(), a.sin()]
+            })
+            .collect();
+        points.push(&row);
+    }
+    points
+}
+
+fn well_formed(svg: &str) {
+    usvg::Tree::from_str(svg, &usvg::Options::default())
+        .unwrap_or_else(|e| panic!("{e}: {}", &svg[..svg.len().min(300)]));
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+#[test]
+fn every_view_gives_well_formed_svg() {
+    let mut hot = Points::new(5);
+    (0..50).for_each(|i| hot.push(&[0, 1, 2, 3, 4].map(|k| if k == i % 2 || k == 2 + i % 3 { 1.0 } else { 0.0 })));
+    let quaternions = Points::from_vec((0..400).map(|i| f64::from(i * i % 37) - 18.2).collect(), 4);
+    let mut poses = Points::new(7);
+    quaternions.rows().for_each(|q| poses.push(&[q[0], q[1], q[2], q[3], 1.0, q[0], q[1]]));
+    let cases = [
+        (View::Map, fibonacci(100)),
+        (View::Rotations, quaternions),
+        (View::Angles(1), on_circles(50, 1)),
+        (View::Angles(2), on_circles(50, 2)),
+        (View::Angles(9), on_circles(50, 9)),
+        (View::Bars(vec![2, 3]), hot),
+        (View::Scatter, on_circles(50, 1)),
+        (View::Scatter, Points::from_vec(vec![1.0, 2.0, f64::NAN], 1)),
+        (View::Scatter, Points::new(3)),
+        (View::Blocks(vec![(4, View::Rotations), (3, View::Scatter)]), poses),
+    ];
+    for (view, points) in &cases {
+        let panels = [PointsPanel { title: "data <&>", points }, PointsPanel { title: "model", points }];
+        let options = PointsOptions { title: "σ ≤ 10⁻³ & more".into(), ..PointsOptions::default() };
+        well_formed(&points_figure(view, &panels, &options).unwrap().to_svg());
+    }
+}
+
+#[test]
+fn wrong_shapes_are_refused() {
+    let points = on_circles(5, 2);
+    let panels = [PointsPanel { title: "data", points: &points }];
+    let error = points_figure(&View::Map, &panels, &PointsOptions::default()).err().unwrap();
+    assert!(error.to_string().contains("4 coordinates, the view needs 3"), "{error}");
+    let grid = fibonacci(10);
+    let panel = DensityPanel { title: "p", note: "integral 1.00", grid: &grid, log_density: &[0.0; 9], points: None };
+    assert!(matches!(density_map("", &[panel], Scale::Log), Err(PlotError::Densities { expected: 10, found: 9, .. })));
+}
+
+#[test]
+fn files_are_chosen_by_their_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = curves(
+        "loss",
+        vec![CurvePanel {
+            series: vec![Series { points: vec![(0.0, 1.0), (1.0, 2.0)], ..Series::default() }],
+            ..CurvePanel::default()
+        }],
+    );
+    let (svg, png) = (folder.path().join("a.svg"), folder.path().join("a.PNG"));
+    figure.save(&svg).unwrap();
+    figure.save(&png).unwrap();
+    assert!(std::fs::read_to_string(svg).unwrap().starts_with("<svg"));
+    assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG"));
+    assert!(matches!(figure.save(&folder.path().join("a.pdf")), Err(PlotError::Format { .. })));
+    assert!(matches!(figure.save(&folder.path().join("none/a.svg")), Err(PlotError::Write { .. })));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file may stay");
+}
+
+#[test]
+fn ink_is_where_the_points_are() {
+    // Places on both sides of the dateline and near both poles; the margins of the figure are 16, of the heading 38 units.
+    let places = [(0.0, 0.0), (50.0, 179.5), (-50.0, -179.5), (89.0, 30.0), (-89.0, -100.0), (10.0, -140.0)];
+    let mut points = Points::new(3);
+    places.iter().for_each(|&(lat, lon)| points.push(&direction(lat, lon)));
+    let render = |points: &Points| {
+        let panels = [PointsPanel { title: "data", points }];
+        Pixmap::decode_png(&points_figure(&View::Map, &panels, &PointsOptions::default()).unwrap().to_png().unwrap())
+            .unwrap()
+    };
+    let picture = render(&points);
+    let globe = globe::Globe::at(16.0, 16.0 + 38.0, 0.0);
+    let is_blue = |x: f64, y: f64| {
+        let pixel = picture.pixel((2.0 * x) as u32, (2.0 * y) as u32).unwrap();
+        i32::from(pixel.blue()) > i32::from(pixel.red()) + 60
+    };
+    for row in points.rows() {
+        let (x, y) = globe.place(row).unwrap();
+        let near = [(0.0, 0.0), (1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
+        assert!(near.iter().any(|(dx, dy)| is_blue(x + dx, y + dy)), "no ink at {row:?} ({x}, {y})");
+    }
+    for (lat, lon) in [(0.0, 60.0), (-30.0, -30.0), (50.0, 150.0)] {
+        let (x, y) = globe.place(&direction(lat, lon)).unwrap();
+        assert!(!is_blue(x, y), "ink at {lat} {lon}");
+    }
+    let (width, height) = (picture.width() as f64 / 2.0, picture.height() as f64 / 2.0);
+    assert_eq!((width, height), (440.0 + 32.0, 38.0 + 220.0 + 4.0 + 32.0));
+}
+
+#[test]
+fn huge_figures_are_drawn_smaller() {
+    let svg = svg::Canvas::new().finish(4000.0, 30_000.0);
+    let picture = Pixmap::decode_png(&png::render(&svg, 2.0).unwrap()).unwrap();
+    assert!(u64::from(picture.width()) * u64::from(picture.height()) < 61_000_000);
+    assert!((f64::from(picture.height()) / f64::from(picture.width()) - 7.5).abs() < 0.01);
+}
+
+#[test]
+fn shading_is_dark_where_the_density_is_high() {
+    let grid = fibonacci(3000);
+    let log_density: Vec<f64> = grid.rows().map(|p| 4.0 * p[0] - 2.0).collect();
+    for scale in [Scale::Log, Scale::Linear] {
+        let panel =
+            DensityPanel { title: "p", note: "integral 1.00", grid: &grid, log_density: &log_density, points: None };
+        let figure = density_map("", &[panel], scale).unwrap();
+        assert!(figure.to_svg().len() < 1_000_000);
+        let picture = Pixmap::decode_png(&figure.to_png().unwrap()).unwrap();
+        let globe = globe::Globe::at(16.0, 16.0 + 38.0, 0.0);
+        let light = |lat: f64, lon: f64| {
+            let (x, y) = globe.place(&direction(lat, lon)).unwrap();
+            let pixel = picture.pixel((2.0 * x) as u32, (2.0 * y) as u32).unwrap();
+            0.2126 * f64::from(pixel.red()) + 0.7152 * f64::from(pixel.green()) + 0.0722 * f64::from(pixel.blue())
+        };
+        assert!(light(0.0, -5.0) < 60.0 && light(-10.0, -80.0) > light(0.0, -30.0) + 30.0, "{scale:?}");
+        assert!(light(10.0, 170.0) > 180.0, "{scale:?}: {}", light(10.0, 170.0));
+    }
+}
+
+#[test]
+fn big_figures_stay_small_files() {
+    let points = fibonacci(200_000);
+    let panels = [1, 2, 3].map(|_| PointsPanel { title: "many", points: &points });
+    let svg = points_figure(&View::Map, &panels, &PointsOptions::default()).unwrap().to_svg();
+    assert!(svg.len() < 2_000_000 && svg.contains("20\u{a0}000 shown"), "{} bytes", svg.len());
+    let turns = on_circles(60_000, 2);
+    let panels = [1, 2].map(|_| PointsPanel { title: "many", points: &turns });
+    let svg = points_figure(&View::Rotations, &panels, &PointsOptions::default()).unwrap().to_svg();
+    assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
+}

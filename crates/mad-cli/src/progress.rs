@@ -1,0 +1,72 @@
+//! Progress of long work on standard error: a bar on a terminal, plain lines elsewhere.
+
+use crate::args::{Common, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// How often a plain line is written.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Shows how far a piece of work of known length has come.
+pub struct Meter {
+    how: How,
+    label: String,
+    total: u64,
+}
+
+enum How {
+    Bar(ProgressBar),
+    Plain { started: Instant, last: Instant, from: u64 },
+    Nothing,
+}
+
+impl Meter {
+    /// A meter for `total` units of work of which `from` are done already.
+    pub fn start(common: &Common, label: &str, from: u64, total: u64) -> Self {
+        let how = match common.progress {
+            _ if common.quiet => How::Nothing,
+            Progress::None => How::Nothing,
+            Progress::Auto if std::io::stderr().is_terminal() => How::Bar(bar(label, from, total)),
+            Progress::Auto | Progress::Plain => {
+                let now = Instant::now();
+                How::Plain { started: now, last: now, from }
+            }
+        };
+        Self { how, label: label.to_owned(), total }
+    }
+
+    /// Reports that `done` units are done; `note` is said beside it, such as the loss.
+    pub fn advance(&mut self, done: u64, note: impl FnOnce() -> String) {
+        match &mut self.how {
+            How::Bar(bar) => {
+                bar.set_position(done);
+                bar.set_message(note());
+            }
+            How::Plain { started, last, from } if last.elapsed() >= PLAIN_INTERVAL && done < self.total => {
+                *last = Instant::now();
+                let rate = (done - *from) as f64 / started.elapsed().as_secs_f64();
+                let left = if rate > 0.0 { (self.total - done) as f64 / rate } else { f64::NAN };
+                eprintln!("{} {done}/{} {rate:.1}/s {} {left:.0}s left", self.label, self.total, note());
+            }
+            How::Plain { .. } | How::Nothing => {}
+        }
+    }
+
+    /// Takes the meter away.
+    pub fn finish(self) {
+        if let How::Bar(bar) = self.how {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(label: &str, from: u64, total: u64) -> ProgressBar {
+    let bar = ProgressBar::new(total).with_position(from);
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {per_sec} {msg} {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style);
+    bar.set_prefix(label.to_owned());
+    bar.reset_eta();
+    bar
+}

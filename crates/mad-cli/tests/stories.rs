@@ -1,0 +1,204 @@
+//! One run of the real program per user story, from a file to samples, scores, densities and pictures.
+
+mod common;
+use common::{Desk, TINY, columns};
+use std::collections::HashSet;
+
+/// A geoscientist: latitudes and longitudes in, the same columns out, a score, a density and a map.
+#[test]
+fn events_on_the_globe() {
+    let desk = Desk::new();
+    desk.ok("data make vmf-mixture --n 600 --seed 3 --out xyz.csv");
+    desk.ok("data make earthquakes-week --out quakes.csv");
+    desk.ok(&format!("fit quakes.csv --manifold sphere:2 --out run {TINY}"));
+    for name in ["config.toml", "run.json", "metrics.jsonl", "checkpoints"] {
+        assert!(desk.path("run").join(name).exists(), "run/{name} is missing");
+    }
+
+    let (header, rows) = columns(&desk.ok("sample run --n 50 --seed 5"));
+    assert_eq!(header, ["latitude", "longitude"]);
+    assert_eq!(rows.len(), 50);
+    assert!(rows.iter().all(|r| r[0].abs() <= 90.0 && (-180.0..180.0).contains(&r[1])), "{rows:?}");
+    assert_eq!(desk.ok("sample run --n 50 --seed 5"), desk.ok("sample run --n 50 --seed 5 --threads 1"));
+    let (header, rows) = columns(&desk.ok("sample run --n 5 --seed 5 --unprojected"));
+    assert_eq!((header.join(","), rows.len()), ("x0,x1,x2".to_owned(), 5));
+    assert_eq!(desk.ok("sample run --n 0 --seed 5"), "latitude,longitude\n");
+
+    let scores = desk.json("eval run --against test --n 100");
+    for metric in ["nll", "mmd", "drift"] {
+        assert!(scores["metrics"][metric].is_object(), "{metric} is missing in {scores}");
+    }
+    assert!(scores["metrics"]["mmd"]["floor"].as_f64().is_some_and(|floor| floor > 0.0), "{scores}");
+
+    desk.ok("sample run --n 40 --seed 5 --out samples.csv");
+    let scores = desk.json("eval samples.csv --against quakes.csv --manifold sphere:2 --metrics mmd");
+    assert!(scores["metrics"]["mmd"]["value"].as_f64().is_some_and(|v| v > 0.0), "{scores}");
+
+    let (header, rows) = columns(&desk.ok("density run --at samples.csv --steps 10"));
+    assert_eq!(header, ["latitude", "longitude", "log_density", "log_ratio"]);
+    let area = (4.0 * std::f64::consts::PI).ln();
+    assert!(rows.iter().all(|r| (r[3] - r[2] - area).abs() < 1e-9), "{rows:?}");
+    let grid = desk.json("density run --grid 200 --steps 10 --out grid.csv");
+    assert!(grid["integral"].as_f64().is_some_and(|z| z.is_finite() && z > 0.0), "{grid}");
+
+    for file in ["map.svg", "map.png"] {
+        desk.ok(&format!("plot run --n 50 --out {file}"));
+        assert!(common::bytes(&desk.path(file)).len() > 10_000, "{file} is nearly empty");
+    }
+    desk.ok("plot run --what curves --out curves.svg");
+    desk.ok("plot run --what density --out density.svg");
+}
+
+/// Robotics: poses as quaternion and position, in the file's own order and units.
+#[test]
+fn poses_in_a_product() {
+    let desk = Desk::new();
+    let rows: String = (0..200)
+        .map(|i| {
+            let (half, x) = (0.1 * (i % 7) as f64, 100.0 + (i % 11) as f64);
+            format!("{},{},{},{},0,0,{}\n", x, -x, 0.5 * x, half.cos(), half.sin())
+        })
+        .collect();
+    desk.write("poses.csv", &format!("tx,ty,tz,qw,qx,qy,qz\n{rows}"));
+    desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out run {TINY}"));
+    let (header, rows) = columns(&desk.ok("sample run --n 20 --seed 1"));
+    assert_eq!(header, ["tx", "ty", "tz", "qw", "qx", "qy", "qz"]);
+    for row in &rows {
+        let norm: f64 = row[3..7].iter().map(|q| q * q).sum();
+        assert!((norm - 1.0).abs() < 1e-12, "{row:?}");
+        assert!((row[0] - 105.0).abs() < 50.0, "positions come back in the file's units: {row:?}");
+    }
+    let scores = desk.json("eval run --against test --n 50");
+    assert!(scores["metrics"]["nll"]["value"].as_f64().is_some(), "{scores}");
+    desk.ok("plot run --n 50 --out poses.svg");
+}
+
+/// Robotics: rotation matrices in, rotation matrices out.
+#[test]
+fn rotation_matrices() {
+    let desk = Desk::new();
+    desk.ok("data make so3-mixture:4 --n 300 --seed 2 --out q.csv");
+    desk.ok(&format!("fit q.csv --manifold so3 --out run {TINY}"));
+    let (header, rows) = columns(&desk.ok("sample run --n 20 --seed 1"));
+    assert_eq!(header, ["qx", "qy", "qz", "qw"]);
+    assert!(rows.iter().all(|r| r[3] >= 0.0), "canonical sign");
+
+    let rows: String = (0..100)
+        .map(|i| {
+            let (s, c) = (0.06 * f64::from(i)).sin_cos();
+            format!("{c},{},0,{s},{c},0,0,0,1\n", -s)
+        })
+        .collect();
+    desk.write("r.csv", &format!("r00,r01,r02,r10,r11,r12,r20,r21,r22\n{rows}"));
+    desk.ok(&format!("fit r.csv --manifold so3 --out run-r {TINY}"));
+    let (header, rows) = columns(&desk.ok("sample run-r --n 5 --seed 1"));
+    assert_eq!(header[0..2], ["r00", "r01"]);
+    assert!(rows.iter().all(|r| (r[0] * r[0] + r[3] * r[3] + r[6] * r[6] - 1.0).abs() < 1e-12));
+}
+
+/// Chemistry: torsions in degrees in, degrees out.
+#[test]
+fn torsion_angles() {
+    let desk = Desk::new();
+    desk.ok("data make checkerboard-t2 --n 400 --seed 2 --out t2.csv");
+    desk.ok(&format!("fit t2.csv --manifold torus:2 --out run {TINY}"));
+    let rows: String = (0..100).map(|i| format!("ALA,{},{}\n", -60 + i % 20, 130 - i % 30)).collect();
+    desk.write("phipsi.csv", &format!("residue,phi,psi\n{rows}"));
+    let error = desk.fails(2, "fit phipsi.csv --manifold torus:2 --out no --steps 5");
+    assert!(error.contains("--angle-unit"), "{error}");
+    desk.ok(&format!("fit phipsi.csv --manifold torus:2 --columns phi,psi --angle-unit deg --out run-deg {TINY}"));
+    let (header, rows) = columns(&desk.ok("sample run-deg --n 30 --seed 1"));
+    assert_eq!(header, ["phi", "psi"]);
+    assert!(rows.iter().flatten().all(|a| a.abs() <= 180.0) && rows.iter().any(|r| r[0].abs() > 7.0), "{rows:?}");
+    desk.ok("plot run-deg --n 30 --out rama.svg");
+}
+
+/// The seven torsions of RNA, as published: no header, text columns first.
+#[test]
+fn torus_of_seven_angles() {
+    let Some(data) = common::data_dir("torus_of_seven_angles") else { return };
+    let desk = Desk::new();
+    std::fs::copy(data.join("torus/rna.tsv"), desk.path("rna.tsv")).expect("copy");
+    desk.ok(&format!("fit rna.tsv --manifold torus:7 --columns 3-9 --angle-unit deg --out run {TINY}"));
+    let (_, rows) = columns(&desk.ok("sample run --n 10 --seed 1"));
+    assert!(rows.iter().all(|r| r.len() == 7 && r.iter().all(|a| a.abs() <= 180.0)), "{rows:?}");
+    let scores = desk.json("eval run --against validation --n 100");
+    assert!(scores["metrics"]["nll"]["value"].as_f64().is_some(), "{scores}");
+}
+
+/// A table of strings: strings in, strings out, never a value that was not there.
+#[test]
+fn categories() {
+    let desk = Desk::new();
+    desk.ok("data make categorical-toy --n 400 --seed 2 --out table.csv");
+    desk.ok(&format!("fit table.csv --manifold categorical --out run {TINY}"));
+    let data = desk.read("table.csv");
+    let samples = desk.ok("sample run --n 200 --seed 1");
+    assert_eq!(samples.lines().next(), data.lines().next());
+    let known = |text: &str, column: usize| -> HashSet<String> {
+        text.lines().skip(1).map(|l| l.split(',').nth(column).expect("column").to_owned()).collect()
+    };
+    for column in 0..3 {
+        assert!(known(&samples, column).is_subset(&known(&data, column)), "column {column}");
+    }
+    desk.ok("plot run --n 50 --out bars.svg");
+}
+
+/// A known finite set, given as a file.
+#[test]
+fn points_of_a_finite_set() {
+    let desk = Desk::new();
+    desk.write("support.csv", "x0,x1\n1,0\n0,1\n-1,0\n0,-1\n");
+    let rows: String = (0..90).map(|i| ["1,0\n", "0,1\n", "-1,0\n"][i % 3]).collect();
+    desk.write("data.csv", &format!("x0,x1\n{rows}"));
+    desk.ok(&format!("fit data.csv --manifold points:support.csv --out run --set split=random {TINY}"));
+    std::fs::remove_file(desk.path("support.csv")).expect("removed");
+    let (_, rows) = columns(&desk.ok("sample run --n 100 --seed 1"));
+    assert!(rows.iter().all(|r| r.iter().map(|v| v.abs()).sum::<f64>() == 1.0), "{rows:?}");
+    let (header, rows) = columns(&desk.ok("density run --at data.csv --steps 20"));
+    assert_eq!(header, ["x0", "x1", "log_density", "log_ratio"]);
+    assert!(rows.iter().all(|r| (r[3] - r[2] - 4f64.ln()).abs() < 1e-9), "counting measure: {:?}", rows[0]);
+}
+
+/// The base measure alone, without any training.
+#[test]
+fn base_posterior_mean() {
+    let desk = Desk::new();
+    desk.write("x.csv", "x0,x1,x2\n0,0,0\n0,0,2\n0.3,-0.4,0\n");
+    let (header, rows) = columns(&desk.ok("base --manifold sphere:2 --sigma 0.5 --at x.csv"));
+    assert_eq!(header.join(","), "x0,x1,x2,mean0,mean1,mean2,score0,score1,score2,log_density");
+    let k = 2.0_f64 / 0.25;
+    assert!((rows[1][5] - (1.0 / k.tanh() - 1.0 / k)).abs() < 1e-14, "{rows:?}");
+    assert!((rows[1][8] - (rows[1][5] - 2.0) / 0.25).abs() < 1e-12, "{rows:?}");
+    assert!(rows[0].iter().all(|v| v.is_finite()) && rows[0][3..9].iter().all(|v| *v == 0.0), "{rows:?}");
+}
+
+/// The data check says what was understood before any training.
+#[test]
+fn data_check_reports() {
+    let desk = Desk::new();
+    desk.write("d.csv", "Latitude,LONG\n10,20\n10,20\n-5,180\n");
+    let report = desk.json("data check d.csv --manifold sphere:2");
+    assert_eq!((report["rows"].as_u64(), report["duplicates"].as_u64()), (Some(3), Some(1)), "{report}");
+    for kind in ["manifolds", "samplers", "methods", "networks", "datasets", "metrics", "settings"] {
+        assert!(desk.ok(&format!("list {kind}")).lines().count() > 2, "{kind}");
+    }
+    assert!(desk.ok("completions bash").contains("mad"));
+    desk.ok("man --out man1");
+    assert!(desk.names("man1").contains(&"mad-fit.1".to_owned()));
+}
+
+/// The first command of the README, cut short.
+#[test]
+fn demo_needs_nothing() {
+    let desk = Desk::new();
+    let report = desk.json("demo --out demo --steps 30");
+    for method in ["mad", "dsm"] {
+        for key in ["nll", "mmd", "mmd_floor", "drift", "seconds"] {
+            assert!(report["methods"][method][key].as_f64().is_some(), "{method} {key}: {report}");
+        }
+    }
+    for name in ["map.svg", "map.png", "mad", "dsm", "samples-mad.csv", "samples-dsm.csv"] {
+        assert!(desk.path("demo").join(name).exists(), "{name} is missing");
+    }
+}

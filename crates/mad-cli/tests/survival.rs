@@ -1,0 +1,127 @@
+//! Kill, interrupt, resume: the same bytes as an unbroken run.
+#![cfg(unix)]
+
+mod common;
+use common::{Desk, bytes};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SETTINGS: &str = "--steps 300 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=20 \
+                        --set evaluate_every=100 --progress none";
+
+fn start(desk: &Desk, words: &str) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin!("mad"))
+        .current_dir(desk.path("."))
+        .args(words.split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("program started")
+}
+
+fn wait_for_checkpoint(desk: &Desk, run: &str) {
+    let folder = desk.path(run).join("checkpoints");
+    let started = Instant::now();
+    while !folder.is_dir() || std::fs::read_dir(&folder).map(|d| d.count()).unwrap_or(0) < 2 {
+        assert!(started.elapsed() < Duration::from_secs(120), "no checkpoint was written");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn final_checkpoint(desk: &Desk, run: &str) -> Vec<(String, Vec<u8>)> {
+    let newest = desk.names(&format!("{run}/checkpoints")).pop().expect("a checkpoint");
+    let folder = format!("{run}/checkpoints/{newest}");
+    desk.names(&folder).into_iter().map(|f| (format!("{newest}/{f}"), bytes(&desk.path(&folder).join(&f)))).collect()
+}
+
+fn assert_same(a: &[(String, Vec<u8>)], b: &[(String, Vec<u8>)]) {
+    assert_eq!(a.iter().map(|f| &f.0).collect::<Vec<_>>(), b.iter().map(|f| &f.0).collect::<Vec<_>>());
+    for (a, b) in a.iter().zip(b) {
+        assert!(a.1 == b.1, "{} differs", a.0);
+    }
+}
+
+#[test]
+fn killed_and_resumed_equals_unbroken() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    let fit = |run: &str| format!("fit d.csv --manifold sphere:2 --out {run} {SETTINGS}");
+    desk.ok(&fit("whole"));
+    let mut child = start(&desk, &fit("broken"));
+    wait_for_checkpoint(&desk, "broken");
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    desk.ok(&format!("{} --resume", fit("broken")));
+    assert_same(&final_checkpoint(&desk, "whole"), &final_checkpoint(&desk, "broken"));
+    assert_eq!(desk.read("whole/metrics.jsonl"), desk.read("broken/metrics.jsonl"));
+    assert_eq!(desk.ok("sample whole --n 30 --seed 1"), desk.ok("sample broken --n 30 --seed 1"));
+}
+
+#[test]
+fn thread_count_does_not_matter() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    for threads in [1, 2] {
+        let words = "--steps 30 --batch 512 --seed 4 --set width=128 --set depth=3";
+        desk.ok(&format!("fit d.csv --manifold sphere:2 --out run{threads} {words} --threads {threads}"));
+    }
+    assert_same(&final_checkpoint(&desk, "run1"), &final_checkpoint(&desk, "run2"));
+}
+
+#[test]
+fn interrupt_saves_and_says_so() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    let fit = format!("fit d.csv --manifold sphere:2 --out run {SETTINGS} --steps 100000");
+    let mut child = start(&desk, &fit.replace("--steps 300 ", ""));
+    wait_for_checkpoint(&desk, "run");
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(status.success());
+    assert_eq!(child.wait().expect("ended").code(), Some(130));
+    desk.ok("sample run --n 5 --seed 1");
+}
+
+#[test]
+fn broken_pipe_is_no_failure() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    desk.ok(&format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY));
+    let binary = assert_cmd::cargo::cargo_bin!("mad");
+    let script = format!("'{}' sample run --n 20000 --seed 1 | head -n 3; exit ${{PIPESTATUS[0]}}", binary.display());
+    let output =
+        Command::new("bash").args(["-c", &script]).current_dir(desk.path(".")).output().expect("shell started");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !error.contains("panicked"), "{:?} {error}", output.status.code());
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3);
+}
+
+#[test]
+fn damaged_checkpoint_is_refused() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    desk.ok(&format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY));
+    let newest = desk.names("run/checkpoints").pop().expect("a checkpoint");
+    let file = desk.path("run/checkpoints").join(newest).join("tensors.safetensors");
+    let good = bytes(&file);
+    let mut flipped = good.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 1;
+    for bad in [&flipped[..], &good[..good.len() - 7]] {
+        std::fs::write(&file, bad).expect("written");
+        let error = desk.fails(4, "sample run --n 5 --seed 1");
+        assert!(error.contains("tensors.safetensors"), "{error}");
+    }
+    desk.fails(4, "sample no-such-run --n 5 --seed 1");
+}
+
+#[test]
+fn a_run_is_not_overwritten_and_not_resumed_with_other_settings() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    let fit = format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY);
+    desk.ok(&fit);
+    let error = desk.fails(2, &fit);
+    assert!(error.contains("--resume"), "{error}");
+    let error = desk.fails(4, &format!("{fit} --resume --set width=33"));
+    assert!(error.contains("width"), "{error}");
+}

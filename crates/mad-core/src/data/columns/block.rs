@@ -1,0 +1,408 @@
+//! One block of a point: which columns it stands in, how it is read, and how it is written.
+
+use super::{
+    options::{AngleUnit, ColumnOptions, NORM_TOLERANCE, WORTH_SAYING},
+    rotation,
+};
+use crate::{
+    Points,
+    data::{Cell, DataError, RowFault, Table},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Smallest table for which values are said to look like radians.
+const ENOUGH_ROWS: usize = 20;
+
+/// A column of the training file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Column {
+    pub(super) name: String,
+    /// Position in the file, from 0.
+    pub(super) index: usize,
+}
+
+/// The form of one block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "form")]
+pub(super) enum Block {
+    /// Ambient coordinates as they are.
+    Coordinates { columns: Vec<Column> },
+    /// A unit vector.
+    Direction { columns: Vec<Column> },
+    /// Latitude and longitude in degrees.
+    LatLon { columns: Vec<Column> },
+    /// A quaternion in the order x, y, z, w.
+    Quaternion { columns: Vec<Column> },
+    /// A rotation matrix, row-major.
+    Matrix { columns: Vec<Column> },
+    /// One angle per column.
+    Angles { columns: Vec<Column>, units: Vec<AngleUnit> },
+    /// A cosine and a sine per angle.
+    CosSin { columns: Vec<Column> },
+    /// One string per column, from these values.
+    Categories { columns: Vec<Column>, levels: Vec<Vec<String>> },
+    /// Indicator coordinates of categories with these numbers of levels.
+    Indicators { columns: Vec<Column>, sizes: Vec<usize> },
+    /// Real numbers, seen by the model as (value − mean)/scale.
+    Real { columns: Vec<Column>, mean: Vec<f64>, scale: Vec<f64> },
+}
+
+/// What was met while rows were read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    rows: usize,
+    /// Rows repaired, and the largest repair.
+    repaired: usize,
+    largest_repair: f64,
+    /// Angles far outside one turn.
+    wrapped: usize,
+    /// Largest values met, in the file's unit.
+    largest: [f64; 2],
+    bad_latitudes: usize,
+}
+
+/// Where and why a row is bad.
+type Bad = (String, RowFault);
+
+impl Block {
+    pub(super) fn columns(&self) -> &[Column] {
+        match self {
+            Block::Coordinates { columns }
+            | Block::Direction { columns }
+            | Block::LatLon { columns }
+            | Block::Quaternion { columns }
+            | Block::Matrix { columns }
+            | Block::Angles { columns, .. }
+            | Block::CosSin { columns }
+            | Block::Categories { columns, .. }
+            | Block::Indicators { columns, .. }
+            | Block::Real { columns, .. } => columns,
+        }
+    }
+
+    pub(super) fn columns_mut(&mut self) -> &mut Vec<Column> {
+        match self {
+            Block::Coordinates { columns }
+            | Block::Direction { columns }
+            | Block::LatLon { columns }
+            | Block::Quaternion { columns }
+            | Block::Matrix { columns }
+            | Block::Angles { columns, .. }
+            | Block::CosSin { columns }
+            | Block::Categories { columns, .. }
+            | Block::Indicators { columns, .. }
+            | Block::Real { columns, .. } => columns,
+        }
+    }
+
+    /// Number of ambient coordinates.
+    pub(super) fn dim(&self) -> usize {
+        match self {
+            Block::LatLon { .. } => 3,
+            Block::Matrix { .. } => 4,
+            Block::Angles { columns, .. } => 2 * columns.len(),
+            Block::Categories { levels, .. } => levels.iter().map(Vec::len).sum(),
+            other => other.columns().len(),
+        }
+    }
+
+    /// Values of each column of strings.
+    pub(super) fn levels(&self) -> Option<&[Vec<String>]> {
+        match self {
+            Block::Categories { levels, .. } => Some(levels),
+            _ => None,
+        }
+    }
+
+    /// Collects the values of columns of strings, in sorted order.
+    pub(super) fn learn_levels(&mut self, table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
+        let Block::Categories { columns, levels } = self else { return Ok(()) };
+        for (column, levels) in columns.iter().zip(levels) {
+            let mut seen = BTreeSet::new();
+            for row in 0..table.len() {
+                let cell = table.cell(row, column.index);
+                if !seen.contains(cell.as_ref()) {
+                    seen.insert(cell.into_owned());
+                }
+                if seen.len() > options.max_levels {
+                    return Err(DataError::TooManyLevels {
+                        file: table.source().into(),
+                        line: table.line(row),
+                        column: column.name.clone(),
+                        limit: options.max_levels,
+                        megabytes: (options.max_levels * 512 * 4).div_ceil(1 << 20),
+                    });
+                }
+            }
+            *levels = seen.into_iter().collect();
+        }
+        Ok(())
+    }
+
+    /// Takes over what was learnt from the training file.
+    pub(super) fn adopt(&mut self, fitted: &Block) {
+        match (self, fitted) {
+            (Block::Categories { levels, .. }, Block::Categories { levels: known, .. }) => levels.clone_from(known),
+            (Block::Real { mean, scale, .. }, Block::Real { mean: m, scale: s, .. }) => {
+                mean.clone_from(m);
+                scale.clone_from(s);
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the block of one row into `x`.
+    pub(super) fn decode(
+        &self,
+        table: &Table,
+        row: usize,
+        options: &ColumnOptions,
+        x: &mut [f64],
+        tally: &mut Tally,
+    ) -> Result<(), Bad> {
+        tally.rows += 1;
+        let number = |c: &Column| table.number(row, c.index).map_err(|fault| (c.name.clone(), fault));
+        let whole = |fault| (joined(self.columns()), fault);
+        match self {
+            Block::Coordinates { columns } => fill(x, columns.iter().map(number)),
+            Block::Direction { columns } => {
+                fill(x, columns.iter().map(number))?;
+                normalise(x, "direction", options, tally).map_err(whole)
+            }
+            Block::LatLon { columns } => {
+                let (lat, lon) = (number(&columns[0])?, number(&columns[1])?);
+                tally.largest = [tally.largest[0].max(lat.abs()), tally.largest[1].max(lon.abs())];
+                if lat.abs() > 90.0 {
+                    tally.bad_latitudes += 1;
+                    return Err((columns[0].name.clone(), RowFault::Latitude(lat)));
+                }
+                if !(-180.0..=360.0).contains(&lon) {
+                    return Err((columns[1].name.clone(), RowFault::Longitude(lon)));
+                }
+                x.copy_from_slice(&direction(lat, lon));
+                Ok(())
+            }
+            Block::Quaternion { columns } => {
+                fill(x, columns.iter().map(number))?;
+                normalise(x, "quaternion", options, tally).map_err(whole)?;
+                rotation::canonical_sign(x);
+                Ok(())
+            }
+            Block::Matrix { columns } => {
+                let mut entries = [0.0; 9];
+                fill(&mut entries, columns.iter().map(number))?;
+                let (q, deviation) = rotation::from_matrix(&entries).map_err(whole)?;
+                tally.repair(deviation);
+                x.copy_from_slice(&q);
+                Ok(())
+            }
+            Block::Angles { columns, units } => {
+                for ((column, unit), pair) in columns.iter().zip(units).zip(x.chunks_exact_mut(2)) {
+                    let angle = number(column)?;
+                    tally.wrapped += usize::from(angle < -unit.half_turn() || angle > 2.0 * unit.half_turn());
+                    tally.largest[0] = tally.largest[0].max(angle.abs());
+                    // Whole turns go first: the product with π would lose them at large angles.
+                    let turned = angle % (2.0 * unit.half_turn());
+                    pair.copy_from_slice(&[(turned * unit.radians()).cos(), (turned * unit.radians()).sin()]);
+                }
+                Ok(())
+            }
+            Block::CosSin { columns } => {
+                fill(x, columns.iter().map(number))?;
+                for (pair, columns) in x.chunks_exact_mut(2).zip(columns.chunks_exact(2)) {
+                    normalise(pair, "direction", options, tally).map_err(|fault| (joined(columns), fault))?;
+                }
+                Ok(())
+            }
+            Block::Categories { columns, levels } => {
+                x.fill(0.0);
+                let mut start = 0;
+                for (column, levels) in columns.iter().zip(levels) {
+                    let cell = table.cell(row, column.index);
+                    match levels.binary_search_by(|l| l.as_str().cmp(&cell)) {
+                        Ok(level) => x[start + level] = 1.0,
+                        Err(_) => return Err((column.name.clone(), unknown(&cell, levels))),
+                    }
+                    start += levels.len();
+                }
+                Ok(())
+            }
+            Block::Indicators { columns, sizes } => {
+                fill(x, columns.iter().map(number))?;
+                let mut rest = &x[..];
+                for size in sizes {
+                    let (own, others) = rest.split_at(*size);
+                    rest = others;
+                    let ones = own.iter().filter(|v| **v == 1.0).count();
+                    if ones != 1 || own.iter().filter(|v| **v == 0.0).count() != size - 1 {
+                        return Err(whole(RowFault::NotOneHot));
+                    }
+                }
+                Ok(())
+            }
+            Block::Real { columns, mean, scale } => {
+                fill(x, columns.iter().map(number))?;
+                for ((x, m), s) in x.iter_mut().zip(mean).zip(scale) {
+                    *x = (*x - m) / s;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The block of one point as cells, in the order of [`Block::columns`].
+    pub(super) fn encode(&self, x: &[f64]) -> Vec<Cell> {
+        let numbers = |values: &[f64]| values.iter().copied().map(Cell::Number).collect();
+        match self {
+            Block::Coordinates { .. } | Block::Direction { .. } | Block::CosSin { .. } | Block::Indicators { .. } => {
+                numbers(x)
+            }
+            Block::LatLon { .. } => {
+                let lon = x[1].atan2(x[0]).to_degrees();
+                let lat = x[2].atan2(x[0].hypot(x[1])).to_degrees();
+                numbers(&[lat, if lon >= 180.0 { -180.0 } else { lon + 0.0 }])
+            }
+            Block::Quaternion { .. } => {
+                let mut q = x.to_vec();
+                rotation::canonical_sign(&mut q);
+                numbers(&q)
+            }
+            Block::Matrix { .. } => numbers(&rotation::to_matrix(x)),
+            Block::Angles { units, .. } => {
+                let angle = |(pair, unit): (&[f64], &AngleUnit)| {
+                    let angle = pair[1].atan2(pair[0]) / unit.radians();
+                    Cell::Number(if angle <= -unit.half_turn() {
+                        unit.half_turn()
+                    } else {
+                        angle.min(unit.half_turn())
+                    })
+                };
+                x.chunks_exact(2).zip(units).map(angle).collect()
+            }
+            Block::Categories { levels, .. } => {
+                let mut rest = x;
+                let text = |levels: &Vec<String>| {
+                    let (own, others) = rest.split_at(levels.len());
+                    rest = others;
+                    let best = (1..own.len()).fold(0, |best, i| if own[i] > own[best] { i } else { best });
+                    Cell::Text(levels[best].clone())
+                };
+                levels.iter().map(text).collect()
+            }
+            Block::Real { mean, scale, .. } => {
+                x.iter().zip(mean).zip(scale).map(|((x, m), s)| Cell::Number(x * s + m)).collect()
+            }
+        }
+    }
+
+    /// Centres and scales real coordinates, which start at `start` in every point.
+    pub(super) fn standardise(&mut self, points: &mut Points, start: usize, training_rows: &[usize]) {
+        let Block::Real { mean, scale, .. } = self else { return };
+        let count = training_rows.len().max(1) as f64;
+        for (i, (mean, scale)) in mean.iter_mut().zip(scale).enumerate() {
+            let value = |row: &usize| points.row(*row)[start + i];
+            let m = training_rows.iter().map(value).sum::<f64>() / count;
+            let variance = training_rows.iter().map(|r| (value(r) - m).powi(2)).sum::<f64>() / count;
+            // A column that varies only by rounding is constant.
+            let s = if variance.sqrt() > 1e-12 * m.abs() { variance.sqrt() } else { 1.0 };
+            points.rows_mut().for_each(|x| x[start + i] = (x[start + i] - m) / s);
+            *mean += *scale * m;
+            *scale *= s;
+        }
+    }
+
+    /// −Σ ln scale of real columns.
+    pub(super) fn log_jacobian(&self) -> f64 {
+        match self {
+            Block::Real { scale, .. } => -scale.iter().map(|s| s.ln()).sum::<f64>(),
+            _ => 0.0,
+        }
+    }
+
+    /// What may be behind bad rows.
+    pub(super) fn hint(&self, tally: &Tally) -> Option<String> {
+        let swapped = matches!(self, Block::LatLon { .. }) && tally.bad_latitudes > 0 && tally.largest[1] <= 90.0;
+        swapped.then(|| "latitude and longitude look swapped: every longitude is within [-90, 90]".into())
+    }
+
+    /// Repairs and oddities, in words.
+    pub(super) fn notices(&self, tally: &Tally) -> Vec<String> {
+        let mut notices = Vec::new();
+        let names = joined(self.columns());
+        if tally.repaired > 0 {
+            let what = match self {
+                Block::Matrix { .. } => "matrices were replaced by the nearest rotation",
+                Block::Quaternion { .. } => "quaternions were rescaled to norm 1",
+                _ => "vectors were rescaled to norm 1",
+            };
+            notices.push(format!("{names}: {} {what}; largest change {:.1e}", tally.repaired, tally.largest_repair));
+        }
+        if tally.wrapped > 0 {
+            notices.push(format!("{names}: {} angles lay outside one turn and were wrapped", tally.wrapped));
+        }
+        let small = tally.rows >= ENOUGH_ROWS && tally.largest.iter().all(|l| *l <= std::f64::consts::TAU);
+        if small && matches!(self, Block::LatLon { .. }) {
+            notices.push(format!("{names}: no value exceeds 2π; are these radians? They were read as degrees"));
+        }
+        if let Block::Angles { units, .. } = self {
+            let all = |unit| units.iter().all(|u| *u == unit);
+            if small && all(AngleUnit::Deg) {
+                notices.push(format!("{names}: no value exceeds 2π; are these radians? They were read as degrees"));
+            } else if tally.largest[0] > std::f64::consts::TAU && all(AngleUnit::Rad) {
+                notices.push(format!("{names}: some values exceed 2π; are these degrees? They were read as radians"));
+            }
+        }
+        notices
+    }
+}
+
+impl Tally {
+    fn repair(&mut self, size: f64) {
+        self.repaired += usize::from(size > WORTH_SAYING);
+        self.largest_repair = self.largest_repair.max(size);
+    }
+}
+
+/// The unit vector at a latitude and longitude in degrees: (cos lat cos lon, cos lat sin lon, sin lat).
+pub(in crate::data) fn direction(lat: f64, lon: f64) -> [f64; 3] {
+    // 180 and -180, and 360 and 0, are the same meridian and must give the same bits.
+    let lon = if lon >= 180.0 { lon - 360.0 } else { lon };
+    let ((sin_lat, cos_lat), (sin_lon, cos_lon)) = (lat.to_radians().sin_cos(), lon.to_radians().sin_cos());
+    if lat.abs() == 90.0 { [0.0, 0.0, sin_lat] } else { [cos_lat * cos_lon, cos_lat * sin_lon, sin_lat] }
+}
+
+fn fill(x: &mut [f64], values: impl Iterator<Item = Result<f64, Bad>>) -> Result<(), Bad> {
+    for (x, value) in x.iter_mut().zip(values) {
+        *x = value?;
+    }
+    Ok(())
+}
+
+/// Scales a vector to length one if it is close to it or the options allow.
+fn normalise(x: &mut [f64], what: &'static str, options: &ColumnOptions, tally: &mut Tally) -> Result<(), RowFault> {
+    // Scaled first, so that squares neither overflow nor vanish.
+    let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 {
+        return Err(RowFault::ZeroNorm(what));
+    }
+    let norm = largest * x.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>().sqrt();
+    if (norm - 1.0).abs() > NORM_TOLERANCE && !options.normalize {
+        return Err(RowFault::Norm { what, norm, tolerance: NORM_TOLERANCE });
+    }
+    tally.repair((norm - 1.0).abs());
+    x.iter_mut().for_each(|v| *v = *v / largest / (norm / largest));
+    Ok(())
+}
+
+/// An unknown value with the most similar known ones.
+fn unknown(value: &str, levels: &[String]) -> RowFault {
+    let mut near: Vec<_> = levels.iter().map(|l| (strsim::damerau_levenshtein(l, value), l)).collect();
+    near.sort();
+    let nearest = near.iter().take(3).map(|(_, l)| format!("`{l}`")).collect::<Vec<_>>().join(", ");
+    RowFault::UnknownCategory { value: value.chars().take(40).collect(), nearest }
+}
+
+fn joined(columns: &[Column]) -> String {
+    columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(",")
+}

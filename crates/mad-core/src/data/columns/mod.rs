@@ -1,0 +1,248 @@
+//! How points are read from the columns of a table and written back to them.
+
+mod block;
+mod find;
+mod options;
+mod rotation;
+
+pub use options::{AngleUnit, ColumnOptions, QuaternionOrder};
+
+use super::{Cell, DataError, Layout, RowFault, Table, error::RowErrorList};
+use crate::{Points, manifold::Manifold};
+use block::{Block, Tally};
+use serde::{Deserialize, Serialize};
+
+/// The meaning of a file's columns: which ones hold the points, in which form and unit.
+///
+/// Found once from the training file by [`Columns::find`] and kept with the model. It then reads any other file with the
+/// same names (or, without names, the same number of columns; or else any form the layout allows), and writes points in
+/// the training file's own columns and units.
+///
+/// ```
+/// use mad_core::data::{Cell, ColumnOptions, Columns, Layout, Table};
+/// let mut table = Table::text("quakes", Some(vec!["lat".into(), "lon".into()]), 2);
+/// table.push(2, ["90", "0"]);
+/// let columns = Columns::find(&Layout::Direction, &table, &ColumnOptions::default())?;
+/// let north = columns.decode(&table)?.points;
+/// assert!((north.row(0)[2] - 1.0).abs() < 1e-15);
+/// assert_eq!(columns.encode_row(&[-1.0, 0.0, 0.0]), [Cell::Number(0.0), Cell::Number(-180.0)]);
+/// # Ok::<(), mad_core::data::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Columns {
+    layout: Layout,
+    options: ColumnOptions,
+    /// Whether the training file had a header.
+    headed: bool,
+    /// Number of columns of the training file.
+    width: usize,
+    /// What was taken for granted, in words.
+    assumptions: Vec<String>,
+    blocks: Vec<Block>,
+}
+
+/// Points read from a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoded {
+    /// One point per row, in ambient coordinates.
+    pub points: Points,
+    /// What was assumed, repaired or looked odd, in words.
+    pub notices: Vec<String>,
+}
+
+impl Columns {
+    /// Finds the columns of a layout in a table and, for categories, their values.
+    ///
+    /// Named conventions come first (`lat`/`lon`, `q…`, `r00 …`), then suffixes (`_deg`), then the remaining columns of the
+    /// right kind if there are exactly as many as are needed. Nothing is guessed from values.
+    pub fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Self, DataError> {
+        let (mut blocks, assumptions) = find::find(layout, table, options)?;
+        for block in &mut blocks {
+            block.learn_levels(table, options)?;
+        }
+        let (layout, options) = (layout.clone(), options.clone());
+        Ok(Self { layout, options, headed: table.header().is_some(), width: table.width(), assumptions, blocks })
+    }
+
+    /// Reads one point per row. If any row is bad, all bad rows are reported and nothing is returned.
+    pub fn decode(&self, table: &Table) -> Result<Decoded, DataError> {
+        self.decode_checked(table, |_| Ok(0.0))
+    }
+
+    /// Reads one point per row and checks that it lies on `manifold`: points closer than 1e-3 are projected and counted,
+    /// others are bad rows unless the options ask to normalize.
+    pub fn decode_on(&self, table: &Table, manifold: &dyn Manifold) -> Result<Decoded, DataError> {
+        assert_eq!(self.dim(), manifold.ambient_dim(), "the columns do not belong to this manifold");
+        let tolerance = options::NORM_TOLERANCE;
+        self.decode_checked(table, |x| {
+            let deviation = manifold.deviation(x);
+            if deviation > tolerance && !self.options.normalize {
+                return Err(RowFault::OffManifold { deviation, manifold: manifold.spec(), tolerance });
+            }
+            manifold.project(x);
+            Ok(deviation)
+        })
+    }
+
+    fn decode_checked(
+        &self,
+        table: &Table,
+        check: impl Fn(&mut [f64]) -> Result<f64, RowFault>,
+    ) -> Result<Decoded, DataError> {
+        let columns = self.bind(table)?;
+        let mut points = Points::zeros(table.len(), self.dim());
+        let mut errors = RowErrorList::default();
+        let mut tallies = vec![Tally::default(); columns.blocks.len()];
+        let (mut moved, mut farthest) = (0, 0.0f64);
+        for (row, x) in points.rows_mut().enumerate() {
+            let mut rest = &mut *x;
+            let mut bad = None;
+            for (block, tally) in columns.blocks.iter().zip(&mut tallies) {
+                let (own, others) = rest.split_at_mut(block.dim());
+                rest = others;
+                bad = bad.or(block.decode(table, row, &columns.options, own, tally).err());
+            }
+            let bad = bad.map_or_else(|| check(x).map_err(|fault| (columns.names().join(","), fault)), Err);
+            match bad {
+                Ok(deviation) => {
+                    moved += usize::from(deviation > options::WORTH_SAYING);
+                    farthest = farthest.max(deviation);
+                }
+                Err((column, fault)) => errors.push(table.line(row), Some(column), fault),
+            }
+        }
+        let hint = columns.blocks.iter().zip(&tallies).find_map(|(b, t)| b.hint(t));
+        errors.finish(table.source(), hint)?;
+        let mut notices = columns.assumptions.clone();
+        notices.extend(columns.blocks.iter().zip(&tallies).flat_map(|(b, t)| b.notices(t)));
+        if moved > 0 {
+            notices
+                .push(format!("{moved} points were projected to the manifold; the farthest was {farthest:.1e} away"));
+        }
+        Ok(Decoded { points, notices })
+    }
+
+    /// Number of ambient coordinates of a point.
+    pub fn dim(&self) -> usize {
+        self.blocks.iter().map(Block::dim).sum()
+    }
+
+    /// The layout, with the numbers of levels of categories filled in.
+    pub fn layout(&self) -> Layout {
+        let mut leaves: Vec<Layout> = self.layout.leaves().into_iter().cloned().collect();
+        for (leaf, block) in leaves.iter_mut().zip(&self.blocks) {
+            if let (Layout::Categories(levels), Some(found)) = (leaf, block.levels()) {
+                *levels = Some(found.iter().map(Vec::len).collect());
+            }
+        }
+        match (&self.layout, leaves.pop()) {
+            (Layout::Blocks(_), last) => Layout::Blocks(leaves.into_iter().chain(last).collect()),
+            (_, Some(only)) => only,
+            (whole, None) => whole.clone(),
+        }
+    }
+
+    /// Values of every column of strings, with its name.
+    pub fn levels(&self) -> Vec<(&str, &[String])> {
+        let named = |b| Block::columns(b).iter().map(|c| c.name.as_str()).zip(b.levels().into_iter().flatten());
+        self.blocks.iter().flat_map(named).map(|(name, levels)| (name, levels.as_slice())).collect()
+    }
+
+    /// Numbers of levels of each block of categories, for a manifold that waits for them.
+    pub fn level_counts(&self) -> Vec<Vec<usize>> {
+        self.blocks.iter().filter_map(Block::levels).map(|l| l.iter().map(Vec::len).collect()).collect()
+    }
+
+    /// What was taken for granted when the columns were found, in words.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
+    }
+
+    /// Centres and scales the real columns by the mean and standard deviation of the training rows, from now on and in
+    /// `points`, which this value has decoded. A constant column keeps its scale.
+    pub fn fit(&mut self, points: &mut Points, training_rows: &[usize]) {
+        assert_eq!(points.dim(), self.dim(), "points of other columns");
+        let mut start = 0;
+        for block in &mut self.blocks {
+            block.standardise(points, start, training_rows);
+            start += block.dim();
+        }
+    }
+
+    /// What to add to a log-density in model coordinates to make it per original unit of the real columns: −Σ ln scale.
+    pub fn log_jacobian(&self) -> f64 {
+        self.blocks.iter().map(Block::log_jacobian).sum()
+    }
+
+    /// Column names of written points, in the order of the training file.
+    pub fn encode_header(&self) -> Vec<String> {
+        self.order().into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// One point as cells under [`Columns::encode_header`], in the training file's form and units.
+    pub fn encode_row(&self, x: &[f64]) -> Vec<Cell> {
+        assert_eq!(x.len(), self.dim(), "coordinates of a point");
+        let mut cells: Vec<(usize, Cell)> = Vec::new();
+        let mut rest = x;
+        for block in &self.blocks {
+            let (own, others) = rest.split_at(block.dim());
+            rest = others;
+            let values = block.encode(own);
+            cells.extend(block.columns().iter().map(|c| c.index).zip(values));
+        }
+        cells.sort_by_key(|(index, _)| *index);
+        cells.into_iter().map(|(_, cell)| cell).collect()
+    }
+
+    /// Points as rows of cells.
+    pub fn encode(&self, points: &Points) -> Vec<Vec<Cell>> {
+        points.rows().map(|x| self.encode_row(x)).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.blocks.iter().flat_map(|b| b.columns().iter().map(|c| c.name.clone())).collect()
+    }
+
+    fn order(&self) -> Vec<(usize, String)> {
+        let mut order: Vec<_> =
+            self.blocks.iter().flat_map(|b| b.columns()).map(|c| (c.index, c.name.clone())).collect();
+        order.sort_by_key(|(index, _)| *index);
+        order
+    }
+
+    /// The same columns as they stand in another table.
+    fn bind(&self, table: &Table) -> Result<Self, DataError> {
+        let mut bound = self.clone();
+        let columns = bound.blocks.iter_mut().flat_map(|b| b.columns_mut());
+        let found = match table.header() {
+            None => !self.headed && table.width() == self.width,
+            Some(_) => {
+                let mut all = true;
+                for column in columns {
+                    match table.find(&column.name) {
+                        Some(index) => column.index = index,
+                        None => all = false,
+                    }
+                }
+                all
+            }
+        };
+        if found {
+            return Ok(bound);
+        }
+        let anew = find::find(&self.layout(), table, &self.options);
+        let (mut blocks, assumptions) = match anew {
+            // Numbers of columns may point elsewhere in another file.
+            Err(first) if self.options.columns.is_some() => {
+                let options = ColumnOptions { columns: None, ..self.options.clone() };
+                find::find(&self.layout(), table, &options).map_err(|_| first)?
+            }
+            other => other?,
+        };
+        for (block, fitted) in blocks.iter_mut().zip(&self.blocks) {
+            block.adopt(fitted);
+        }
+        Ok(Self { blocks, assumptions, ..bound })
+    }
+}

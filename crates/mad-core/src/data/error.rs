@@ -1,0 +1,424 @@
+//! What can be wrong with a data file, a choice of columns or a data set's name, and what to do about it.
+
+use std::{fmt, io, path::PathBuf};
+
+/// How many bad rows are listed one by one.
+pub const LISTED_ROWS: usize = 20;
+
+/// A refusal of input or a failure to write output. Every text names the file and says what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The operating system refused.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// The file in question.
+        path: PathBuf,
+        /// What was tried, such as `read`.
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// There is no row of data.
+    #[error("{file}: no data rows (empty, or only comments and a header); give a file with at least one row")]
+    Empty {
+        /// The file in question.
+        file: String,
+    },
+    /// Bytes that are no UTF-8 text.
+    #[error("{file}: line {line}: byte {offset} of the file is not UTF-8 text; save the file as UTF-8")]
+    NotUtf8 {
+        /// The file in question.
+        file: String,
+        /// Line of the first bad byte, from 1.
+        line: usize,
+        /// Position of the first bad byte, from 0.
+        offset: usize,
+    },
+    /// A zero byte inside a text file.
+    #[error("{file}: line {line}: byte {offset} of the file is zero; this is not a text file")]
+    NulByte {
+        /// The file in question.
+        file: String,
+        /// Line of the first zero byte, from 1.
+        line: usize,
+        /// Position of the first zero byte, from 0.
+        offset: usize,
+    },
+    /// A line beyond the limit.
+    #[error("{file}: line {line} is longer than {limit} bytes; is this a table with one row per line?")]
+    LineTooLong {
+        /// The file in question.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// Longest line allowed, in bytes.
+        limit: usize,
+    },
+    /// A file beyond the limit.
+    #[error("{file}: larger than the limit of {limit} bytes; split the file or raise the limit")]
+    TooLarge {
+        /// The file in question.
+        file: String,
+        /// Largest size allowed, in bytes.
+        limit: u64,
+    },
+    /// Two columns of one name.
+    #[error("{file}: line {line}: columns {first} and {second} are both called `{column}`; rename one")]
+    DuplicateColumn {
+        /// The file in question.
+        file: String,
+        /// Line of the header.
+        line: usize,
+        /// The name.
+        column: String,
+        /// Number of the first column, from 1.
+        first: usize,
+        /// Number of the second column, from 1.
+        second: usize,
+    },
+    /// No reader or writer for this kind of file.
+    #[error("{file}: unknown format `.{extension}`; known: {known}")]
+    UnknownFormat {
+        /// The file in question.
+        file: String,
+        /// Ending of its name.
+        extension: String,
+        /// Known endings.
+        known: String,
+    },
+    /// An NPY file of Python objects.
+    #[error(
+        "{file}: the array has dtype object, which needs Python's pickle and could run code; \
+         save numbers instead, e.g. np.save(f, a.astype(float))"
+    )]
+    Pickle {
+        /// The file in question.
+        file: String,
+    },
+    /// A broken or unsuitable NPY file.
+    #[error("{file}: bad NPY file: {problem}")]
+    Npy {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Text in a format of numbers.
+    #[error("{file}: column `{column}` holds text, and NPY files hold only numbers; write a .csv file")]
+    TextInNpy {
+        /// The file in question.
+        file: String,
+        /// First column of text.
+        column: String,
+    },
+    /// Rows that cannot be used.
+    #[error("{0}")]
+    Rows(RowErrors),
+    /// The columns do not fit the manifold.
+    #[error("{file}: line {line}: columns do not fit: wanted {wanted}; found {found}{advice}")]
+    Columns {
+        /// The file in question.
+        file: String,
+        /// Line of the header or of the first row.
+        line: usize,
+        /// What the manifold asks for.
+        wanted: String,
+        /// The columns there are.
+        found: String,
+        /// What to do, starting with `; `, or nothing.
+        advice: String,
+    },
+    /// No base measure of this name.
+    #[error("unknown base measure `{text}`; known: default, uniform, mixture:FILE")]
+    UnknownBase {
+        /// The name given.
+        text: String,
+    },
+    /// Angles of unknown unit.
+    #[error(
+        "{file}: the unit of the angle columns {columns} is not known; \
+         give --angle-unit deg or rad, or end the column names in _deg or _rad"
+    )]
+    AngleUnit {
+        /// The file in question.
+        file: String,
+        /// The columns.
+        columns: String,
+    },
+    /// Quaternion columns of unknown order.
+    #[error("{file}: the order of the quaternion columns {columns} is not known; give --quat-order xyzw or wxyz")]
+    QuaternionOrder {
+        /// The file in question.
+        file: String,
+        /// The columns.
+        columns: String,
+    },
+    /// A choice of columns that means nothing for this file.
+    #[error("{file}: column selection `{selection}`: {problem}")]
+    Selection {
+        /// The file in question.
+        file: String,
+        /// The selection as given.
+        selection: String,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+    /// A column of strings with too many different values.
+    #[error(
+        "{file}: line {line}: column `{column}` has more than {limit} different values by this line; every value is one \
+         coordinate of the model ({limit} values x 512 units take {megabytes} MB of weights). \
+         Leave the column out with --columns, merge rare values, or raise max_levels"
+    )]
+    TooManyLevels {
+        /// The file in question.
+        file: String,
+        /// Line at which the limit was passed.
+        line: usize,
+        /// The column.
+        column: String,
+        /// Number of values allowed.
+        limit: usize,
+        /// Memory of one dense layer on that many inputs.
+        megabytes: usize,
+    },
+    /// A part of a split without rows.
+    #[error(
+        "cannot split {rows} rows ({distinct} distinct): the {part} part would be empty; \
+         give more rows, or ask for a fraction of 0 for that part"
+    )]
+    EmptyPart {
+        /// `training`, `validation` or `test`.
+        part: &'static str,
+        /// Number of rows.
+        rows: usize,
+        /// Number of distinct rows.
+        distinct: usize,
+    },
+    /// Fractions that are no division of a whole.
+    #[error("split fractions {0:?} must be non-negative and sum to 1")]
+    Fractions([f64; 3]),
+    /// No data set of this name.
+    #[error("unknown data set `{name}`; did you mean `{nearest}`? Known: {known}")]
+    UnknownDataset {
+        /// Name as given.
+        name: String,
+        /// Most similar known name.
+        nearest: String,
+        /// All known names.
+        known: String,
+    },
+    /// A parameter of a data set is wrong.
+    #[error("data set `{name}`: {problem}")]
+    DatasetArgument {
+        /// Name as given.
+        name: String,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+    /// A data set that lives in a file which is not there.
+    #[error(
+        "data set `{name}` needs the file {file}, which was not found in {looked}; \
+         give the directory with --data-dir or the environment variable MAD_DATA"
+    )]
+    MissingData {
+        /// Name of the set.
+        name: String,
+        /// Name of the file.
+        file: String,
+        /// Places where it was looked for.
+        looked: String,
+    },
+}
+
+impl DataError {
+    /// Whether the command line, rather than the data, must change (exit code 2).
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownBase { .. }
+                | Self::AngleUnit { .. }
+                | Self::QuaternionOrder { .. }
+                | Self::Selection { .. }
+                | Self::Fractions(_)
+                | Self::UnknownFormat { .. }
+                | Self::TextInNpy { .. }
+                | Self::UnknownDataset { .. }
+                | Self::DatasetArgument { .. }
+        )
+    }
+
+    /// Whether the operating system refused (exit code 5).
+    pub fn is_io(&self) -> bool {
+        matches!(self, Self::Io { .. })
+    }
+
+    /// Whether the reader of standard output has gone away.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn io(path: impl Into<PathBuf>, action: &'static str, source: io::Error) -> Self {
+        Self::Io { path: path.into(), action, source }
+    }
+}
+
+/// Bad rows of one file: the first [`LISTED_ROWS`] in full, then a count.
+#[derive(Debug)]
+pub struct RowErrors {
+    /// The file in question.
+    pub file: String,
+    /// The first bad rows.
+    pub listed: Vec<RowError>,
+    /// Number of bad rows in all.
+    pub total: usize,
+    /// What may be behind all of them.
+    pub hint: Option<String>,
+}
+
+/// One bad row.
+#[derive(Debug)]
+pub struct RowError {
+    /// Line of the file, from 1; row of the array for files without lines.
+    pub line: usize,
+    /// The column or columns, where the fault has a place.
+    pub column: Option<String>,
+    /// What is wrong.
+    pub fault: RowFault,
+}
+
+/// What can be wrong with a row.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowFault {
+    /// Another number of fields than the header or the first row.
+    #[error("{found} fields where the first row has {wanted}")]
+    Ragged {
+        /// Fields in the first row.
+        wanted: usize,
+        /// Fields here.
+        found: usize,
+    },
+    /// Nothing where a number must stand.
+    #[error("the cell is blank; a number is needed")]
+    Blank,
+    /// A decimal comma.
+    #[error("`{0}` has a decimal comma; write a decimal point")]
+    DecimalComma(String),
+    /// Text where a number must stand.
+    #[error("`{0}` is not a number")]
+    NotANumber(String),
+    /// NaN or an infinity.
+    #[error("{0} is not a finite number")]
+    NotFinite(f64),
+    /// Latitude off the globe.
+    #[error("latitude {0} is outside [-90, 90]")]
+    Latitude(f64),
+    /// Longitude off the globe.
+    #[error("longitude {0} is outside [-180, 360]")]
+    Longitude(f64),
+    /// A vector without direction.
+    #[error("the {0} has norm zero")]
+    ZeroNorm(&'static str),
+    /// A vector that is not of length one.
+    #[error("the {what} has norm {norm}, not 1 within {tolerance}; use --normalize to rescale")]
+    Norm {
+        /// `quaternion` or `direction`.
+        what: &'static str,
+        /// Its length.
+        norm: f64,
+        /// Difference allowed.
+        tolerance: f64,
+    },
+    /// A mirror image or a singular matrix.
+    #[error("the matrix has determinant {0}, so it is no rotation (which has determinant 1)")]
+    Determinant(f64),
+    /// A matrix far from orthogonal.
+    #[error("the matrix is {deviation} away from the nearest rotation, more than {tolerance}")]
+    NotOrthogonal {
+        /// Frobenius distance to the nearest rotation.
+        deviation: f64,
+        /// Distance allowed.
+        tolerance: f64,
+    },
+    /// A value that the training file did not have.
+    #[error("unknown value `{value}`; nearest known: {nearest}")]
+    UnknownCategory {
+        /// The value.
+        value: String,
+        /// Similar known values.
+        nearest: String,
+    },
+    /// Indicator coordinates that name no category.
+    #[error("the coordinates are no indicator of a category (one 1, all others 0)")]
+    NotOneHot,
+    /// A weight that makes its point impossible.
+    #[error("weight {0} is not positive; leave the row out instead")]
+    Weight(f64),
+    /// A point off the manifold.
+    #[error("the point lies {deviation} away from {manifold}, more than {tolerance}; use --normalize to project")]
+    OffManifold {
+        /// Distance to the manifold.
+        deviation: f64,
+        /// The manifold.
+        manifold: String,
+        /// Distance allowed.
+        tolerance: f64,
+    },
+}
+
+impl fmt::Display for RowErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [only] = &self.listed[..]
+            && self.total == 1
+        {
+            write!(f, "{}: {only}", self.file)?;
+        } else {
+            write!(f, "{}: {} bad rows", self.file, self.total)?;
+            for row in &self.listed {
+                write!(f, "\n  {row}")?;
+            }
+            if self.total > self.listed.len() {
+                write!(f, "\n  and {} more", self.total - self.listed.len())?;
+            }
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for RowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        if let Some(column) = &self.column {
+            write!(f, ", column {column}")?;
+        }
+        write!(f, ": {}", self.fault)
+    }
+}
+
+/// Gathers bad rows while a file is read.
+#[derive(Debug, Default)]
+pub(crate) struct RowErrorList {
+    listed: Vec<RowError>,
+    total: usize,
+}
+
+impl RowErrorList {
+    pub(crate) fn push(&mut self, line: usize, column: Option<String>, fault: RowFault) {
+        self.total += 1;
+        if self.listed.len() < LISTED_ROWS {
+            self.listed.push(RowError { line, column, fault });
+        }
+    }
+
+    /// An error if any row was bad.
+    pub(crate) fn finish(self, file: &str, hint: Option<String>) -> Result<(), DataError> {
+        match self.total {
+            0 => Ok(()),
+            total => Err(DataError::Rows(RowErrors { file: file.into(), listed: self.listed, total, hint })),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Seismic events of one week, built into the library.
+
+use super::DatasetEntry;
+use crate::data::{DataError, ReadOptions, Table, csv_file};
+
+/// The data set.
+pub const ENTRY: DatasetEntry = DatasetEntry {
+    name: "earthquakes-week",
+    summary: "1707 seismic events of one week of 2018 (USGS), built in: latitude, longitude, magnitude",
+    parameters: &[],
+    manifold: |_| "sphere:2".into(),
+    make: |request| request.choose("earthquakes-week", table()?),
+};
+
+const FILE: &str = include_str!("../../../assets/earthquakes-week.csv");
+
+fn table() -> Result<Table, DataError> {
+    csv_file::read("earthquakes-week", FILE.as_bytes().to_vec(), &ReadOptions::default())
+}

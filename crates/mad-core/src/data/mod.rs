@@ -1,0 +1,29 @@
+//! Files of points and what they mean: tables in and out, columns, splits, and data sets that can be made.
+//!
+//! A file is read into a [`Table`]; [`Columns`] finds the points of a manifold in it and writes points back in the same
+//! columns and units; [`Split`] divides the rows. [`generators`] makes tables like those a user would hand in.
+
+mod base_file;
+mod columns;
+mod csv_file;
+mod error;
+mod format;
+pub mod generators;
+mod layout;
+mod load;
+mod npy_file;
+mod output;
+mod split;
+mod support;
+mod table;
+
+pub use base_file::read_base;
+pub use columns::{AngleUnit, ColumnOptions, Columns, Decoded, QuaternionOrder};
+pub use error::{DataError, LISTED_ROWS, RowError, RowErrors, RowFault};
+pub use format::{FORMATS, Format, ReadOptions, read, write_table, writer};
+pub use layout::Layout;
+pub use load::{LoadError, Loaded, load, manifold_named};
+pub use output::{Output, RowWriter};
+pub use split::{Duplicates, FRACTIONS, Split, SplitKind, duplicates};
+pub use support::support;
+pub use table::{Cell, Table};

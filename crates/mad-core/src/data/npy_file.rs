@@ -1,0 +1,224 @@
+//! Tables as NumPy arrays (`.npy`), read without trust: sizes are checked before memory is taken, objects are refused.
+
+use super::{Cell, DataError, ReadOptions, RowWriter, Table, output::Output, table::parse_number};
+use std::io::Write;
+
+/// First bytes of every NPY file.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Longest header that is read.
+const MAX_HEADER: usize = 1 << 16;
+
+/// Room for the header of a written file, so that the number of rows can be filled in at the end.
+const WRITTEN_HEADER: usize = 128;
+
+/// Reads an array of shape (N), (N, d), or (N, 3, 3), the last as nine row-major columns `r00 … r22`.
+pub(super) fn read(source: &str, bytes: Vec<u8>, _options: &ReadOptions) -> Result<Table, DataError> {
+    let bad = |problem: String| DataError::Npy { file: source.into(), problem };
+    let (header, body) = split_header(&bytes).map_err(bad)?;
+    if header.descr.contains('O') {
+        return Err(DataError::Pickle { file: source.into() });
+    }
+    let (rows, columns, names) = match header.shape[..] {
+        [n] => (n, 1, None),
+        [n, d] => (n, d, None),
+        [n, 3, 3] => (n, 9, Some((0..9).map(|i| format!("r{}{}", i / 3, i % 3)).collect())),
+        _ => {
+            let shape = &header.shape;
+            return Err(bad(format!("shape {shape:?}; wanted (rows, columns), or (rows, 3, 3) for rotations")));
+        }
+    };
+    let decode = Decode::parse(&header.descr)
+        .ok_or_else(|| bad(format!("dtype {}; save as float64, e.g. np.save(f, a.astype(float))", header.descr)))?;
+    let count = rows.checked_mul(columns).filter(|c| c.checked_mul(decode.size).is_some());
+    let count = count.ok_or_else(|| bad(format!("shape {:?} is too large", header.shape)))?;
+    if body.len() < count * decode.size {
+        return Err(bad(format!("truncated: {} bytes of data, {} expected", body.len(), count * decode.size)));
+    }
+    if count == 0 {
+        return Err(DataError::Empty { file: source.into() });
+    }
+    let mut data: Vec<f64> = body[..count * decode.size].chunks_exact(decode.size).map(|c| decode.number(c)).collect();
+    if header.fortran {
+        let shape: &[usize] = if header.shape.len() == 3 { &[rows, 3, 3] } else { &[rows, columns] };
+        data = row_major(&data, shape);
+    }
+    let mut table = Table::numbers(source, None, columns, data);
+    if let Some(names) = names {
+        table.name_columns(names);
+    }
+    Ok(table)
+}
+
+struct Header {
+    descr: String,
+    fortran: bool,
+    shape: Vec<usize>,
+}
+
+/// Splits a file into its header and the bytes after it.
+fn split_header(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
+    let version = bytes.get(6).ok_or("truncated before the header")?;
+    if !bytes.starts_with(MAGIC) {
+        return Err("it does not start like an NPY file".into());
+    }
+    let (start, length) = match (version, bytes.get(8..10), bytes.get(8..12)) {
+        (1, Some(&[a, b]), _) => (10, u16::from_le_bytes([a, b]) as usize),
+        (2 | 3, _, Some(&[a, b, c, d])) => (12, u32::from_le_bytes([a, b, c, d]) as usize),
+        (1..=3, _, _) => return Err("truncated in the header".into()),
+        (v, _, _) => return Err(format!("version {v} is not known")),
+    };
+    if length > MAX_HEADER {
+        return Err(format!("the header claims {length} bytes"));
+    }
+    let text = bytes.get(start..start + length).ok_or("truncated in the header")?;
+    let text = std::str::from_utf8(text).map_err(|_| "the header is not text")?;
+    let value = |key: &str| {
+        let at = text.find(&format!("'{key}'")).ok_or(format!("the header has no `{key}`"))?;
+        let rest = text[at..].split_once(':').ok_or(format!("the header has no `{key}`"))?.1;
+        Ok::<_, String>(rest.trim_start())
+    };
+    let descr = value("descr")?;
+    let descr = match descr.strip_prefix('\'').and_then(|d| d.split_once('\'')) {
+        Some((d, _)) => d.to_string(),
+        None => return Err("structured arrays are not read; save one plain array of numbers".into()),
+    };
+    let fortran = value("fortran_order")?.starts_with("True");
+    let shape = value("shape")?;
+    let inner = shape.strip_prefix('(').and_then(|s| s.split_once(')')).ok_or("the header has no shape")?.0;
+    let shape = inner
+        .split(',')
+        .map(str::trim)
+        .filter(|s| !s.is_empty())
+        .map(|s| s.parse().map_err(|_| format!("the shape has `{s}`")))
+        .collect::<Result<_, _>>()?;
+    Ok((Header { descr, fortran, shape }, &bytes[start + length..]))
+}
+
+/// How the bytes of one number are read.
+struct Decode {
+    size: usize,
+    big: bool,
+    kind: u8,
+}
+
+impl Decode {
+    fn parse(descr: &str) -> Option<Self> {
+        let (order, kind, size) = match descr.as_bytes() {
+            [o @ (b'<' | b'>' | b'|' | b'='), k, s] => (*o, *k, *s),
+            [k, s] => (b'<', *k, *s),
+            _ => return None,
+        };
+        let known = matches!((kind, size), (b'f', b'2' | b'4' | b'8') | (b'i' | b'u', b'1' | b'2' | b'4' | b'8'));
+        known.then(|| Self { size: (size - b'0') as usize, big: order == b'>', kind })
+    }
+
+    /// The number in `bytes`, which are `size` long.
+    fn number(&self, bytes: &[u8]) -> f64 {
+        let mut little = [0u8; 8];
+        for (i, b) in bytes.iter().enumerate() {
+            little[if self.big { self.size - 1 - i } else { i }] = *b;
+        }
+        let bits = u64::from_le_bytes(little);
+        let unused = 64 - 8 * self.size as u32;
+        match (self.kind, self.size) {
+            (b'f', 8) => f64::from_bits(bits),
+            (b'f', 4) => f64::from(f32::from_bits(bits as u32)),
+            (b'f', _) => half(bits as u16),
+            (b'i', _) => (((bits << unused) as i64) >> unused) as f64,
+            _ => bits as f64,
+        }
+    }
+}
+
+/// A number of half precision: sign, five bits of exponent, ten bits of fraction.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = ((bits >> 10) & 31, f64::from(bits & 1023) / 1024.0);
+    let size = match exponent {
+        0 => fraction * (-14f64).exp2(),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        e => (1.0 + fraction) * (f64::from(e) - 15.0).exp2(),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
+/// Puts column-major data in row-major order.
+fn row_major(data: &[f64], shape: &[usize]) -> Vec<f64> {
+    let mut out = vec![0.0; data.len()];
+    for (from, value) in data.iter().enumerate() {
+        let (mut rest, mut to, mut stride) = (from, 0, data.len());
+        for extent in shape {
+            stride /= extent;
+            to += (rest % extent) * stride;
+            rest /= extent;
+        }
+        out[to] = *value;
+    }
+    out
+}
+
+/// Writes rows as an (N, d) array of little-endian f64.
+pub(super) struct NpyWriter {
+    output: Output,
+    header: Vec<String>,
+    rows: usize,
+    /// The numbers, where the header cannot be filled in afterwards.
+    held: Vec<u8>,
+}
+
+impl NpyWriter {
+    pub(super) fn create(output: Output, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
+        let mut writer = Self { output, header: header.to_vec(), rows: 0, held: Vec::new() };
+        if writer.output.is_seekable() {
+            let room = writer.written_header();
+            writer.output.write_all(&room).map_err(|e| writer.output.failed(e))?;
+        }
+        Ok(Box::new(writer))
+    }
+
+    fn written_header(&self) -> Vec<u8> {
+        let shape = format!("({}, {})", self.rows, self.header.len());
+        let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+        let length = WRITTEN_HEADER - 10;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0, length as u8, 0]);
+        bytes.extend(format!("{dict:<width$}\n", width = length - 1).bytes());
+        bytes
+    }
+}
+
+impl RowWriter for NpyWriter {
+    fn write(&mut self, rows: &[Vec<Cell>]) -> Result<(), DataError> {
+        let mut bytes = Vec::with_capacity(rows.len() * self.header.len() * 8);
+        for row in rows {
+            for (cell, column) in row.iter().zip(&self.header) {
+                match cell {
+                    Cell::Number(x) => bytes.extend(x.to_le_bytes()),
+                    Cell::Text(text) if let Ok(x) = parse_number(text) => bytes.extend(x.to_le_bytes()),
+                    Cell::Text(_) => {
+                        return Err(DataError::TextInNpy { file: self.output.name(), column: column.clone() });
+                    }
+                }
+            }
+        }
+        self.rows += rows.len();
+        if self.output.is_seekable() {
+            self.output.write_all(&bytes).map_err(|e| self.output.failed(e))
+        } else {
+            self.held.extend(bytes);
+            Ok(())
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), DataError> {
+        let header = self.written_header();
+        let written = if self.output.is_seekable() {
+            self.output.rewrite_start(&header)
+        } else {
+            self.output.write_all(&header).and_then(|()| self.output.write_all(&self.held))
+        };
+        written.map_err(|e| self.output.failed(e))?;
+        self.output.commit()
+    }
+}

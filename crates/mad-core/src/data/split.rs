@@ -1,0 +1,180 @@
+//! Division of rows into a training, a validation and a test part.
+
+use super::DataError;
+use crate::{
+    Points,
+    rng::{Purpose, stream},
+};
+use rand::RngExt as _;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Shares of the training, validation and test part, as in the paper.
+pub const FRACTIONS: [f64; 3] = [0.8, 0.1, 0.1];
+
+/// How rows are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitKind {
+    /// Row by row, as in the paper: a repeated point may stand in several parts.
+    Random,
+    /// Point by point: equal points always fall in the same part.
+    #[default]
+    Distinct,
+}
+
+/// Row numbers of each part, in random order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// Rows to learn from.
+    pub train: Vec<usize>,
+    /// Rows to choose settings by.
+    pub validation: Vec<usize>,
+    /// Rows to judge by.
+    pub test: Vec<usize>,
+}
+
+/// How often points repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Duplicates {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of distinct points.
+    pub distinct: usize,
+    /// How often the most frequent point occurs.
+    pub most: usize,
+}
+
+impl Duplicates {
+    /// A sentence about repeated rows, if there are any.
+    pub fn notice(&self) -> Option<String> {
+        let repeated = self.rows - self.distinct;
+        (repeated > 0).then(|| {
+            let share = 100.0 * repeated as f64 / self.rows as f64;
+            format!(
+                "{repeated} of {} rows ({share:.1} %) repeat an earlier point; one point occurs {} times",
+                self.rows, self.most
+            )
+        })
+    }
+}
+
+impl Split {
+    /// Splits the rows of `points` by shares of the whole.
+    ///
+    /// Parts have ⌊f₁ N⌋, ⌊f₂ N⌋ and the remaining units, where the N units are rows (`Random`) or distinct points
+    /// (`Distinct`). A part that was asked for must not be empty; a part of share 0 is.
+    pub fn new(points: &Points, kind: SplitKind, fractions: [f64; 3], seed: u64) -> Result<Self, DataError> {
+        if fractions.iter().any(|f| !(0.0..=1.0).contains(f)) || (fractions.iter().sum::<f64>() - 1.0).abs() > 1e-9 {
+            return Err(DataError::Fractions(fractions));
+        }
+        let mut units = match kind {
+            SplitKind::Random => (0..points.len()).map(|i| vec![i]).collect(),
+            SplitKind::Distinct => groups(points),
+        };
+        let mut rng = stream(seed, Purpose::Split, 0);
+        shuffle(&mut units, &mut rng);
+        let count = |f: f64| (f * units.len() as f64 + 1e-9) as usize;
+        let (first, mut second) = (count(fractions[0]), count(fractions[1]));
+        if fractions[2] == 0.0 {
+            second = units.len() - first;
+        }
+        let part = |units: &[Vec<usize>]| {
+            let mut rows = units.concat();
+            shuffle(&mut rows, &mut rng);
+            rows
+        };
+        let mut parts = [&units[..first], &units[first..first + second], &units[first + second..]].map(part);
+        for ((rows, fraction), part) in parts.iter().zip(fractions).zip(["training", "validation", "test"]) {
+            if rows.is_empty() && fraction > 0.0 {
+                let Duplicates { rows, distinct, .. } = duplicates(points);
+                return Err(DataError::EmptyPart { part, rows, distinct });
+            }
+        }
+        let [train, validation, test] = parts.each_mut().map(std::mem::take);
+        Ok(Self { train, validation, test })
+    }
+}
+
+/// Counts repeated points.
+pub fn duplicates(points: &Points) -> Duplicates {
+    let groups = groups(points);
+    Duplicates { rows: points.len(), distinct: groups.len(), most: groups.iter().map(Vec::len).max().unwrap_or(0) }
+}
+
+/// Rows of equal points, in the order of their first row.
+fn groups(points: &Points) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
+    for (row, x) in points.rows().enumerate() {
+        // Adding zero makes minus zero plus zero.
+        let key = x.iter().map(|v| (v + 0.0).to_bits()).collect();
+        let group = *known.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(row);
+    }
+    groups
+}
+
+/// Fisher–Yates.
+fn shuffle<T>(items: &mut [T], rng: &mut crate::rng::Rng) {
+    for i in (1..items.len()).rev() {
+        items.swap(i, rng.random_range(0..=i));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeated(n: usize, distinct: usize) -> Points {
+        Points::from_vec((0..n).map(|i| (i % distinct) as f64).collect(), 1)
+    }
+
+    #[test]
+    fn parts_cover_all_rows_once_and_depend_on_the_seed() {
+        let points = repeated(827, 827);
+        let split = Split::new(&points, SplitKind::Random, FRACTIONS, 3).unwrap();
+        assert_eq!((split.train.len(), split.validation.len(), split.test.len()), (661, 82, 84));
+        let mut all = [split.train.clone(), split.validation.clone(), split.test.clone()].concat();
+        all.sort();
+        assert_eq!(all, (0..827).collect::<Vec<_>>());
+        assert_eq!(split, Split::new(&points, SplitKind::Random, FRACTIONS, 3).unwrap());
+        assert_ne!(split, Split::new(&points, SplitKind::Random, FRACTIONS, 4).unwrap());
+    }
+
+    #[test]
+    fn equal_points_stay_together() {
+        let points = repeated(1000, 60);
+        let split = Split::new(&points, SplitKind::Distinct, FRACTIONS, 0).unwrap();
+        let values = |rows: &[usize]| rows.iter().map(|r| r % 60).collect::<std::collections::BTreeSet<_>>();
+        let (train, validation, test) = (values(&split.train), values(&split.validation), values(&split.test));
+        assert!(train.is_disjoint(&test) && train.is_disjoint(&validation) && validation.is_disjoint(&test));
+        assert_eq!((train.len(), validation.len(), test.len()), (48, 6, 6));
+        let random = Split::new(&points, SplitKind::Random, FRACTIONS, 0).unwrap();
+        assert!(!values(&random.train).is_disjoint(&values(&random.test)));
+    }
+
+    #[test]
+    fn empty_parts_are_refused_unless_asked_for() {
+        let few = repeated(40, 5);
+        let refused = Split::new(&few, SplitKind::Distinct, FRACTIONS, 0).unwrap_err();
+        assert!(matches!(refused, DataError::EmptyPart { part: "validation", rows: 40, distinct: 5 }), "{refused}");
+        assert!(Split::new(&few, SplitKind::Random, FRACTIONS, 0).is_ok());
+        let whole = Split::new(&few, SplitKind::Distinct, [1.0, 0.0, 0.0], 0).unwrap();
+        assert_eq!((whole.train.len(), whole.validation.len(), whole.test.len()), (40, 0, 0));
+        let halves = Split::new(&few, SplitKind::Random, [0.5, 0.5, 0.0], 0).unwrap();
+        assert_eq!((halves.train.len(), halves.validation.len(), halves.test.len()), (20, 20, 0));
+        assert!(Split::new(&few, SplitKind::Random, [0.5, 0.6, 0.0], 0).is_err());
+    }
+
+    #[test]
+    fn duplicates_are_counted() {
+        let counted = duplicates(&repeated(100, 40));
+        assert_eq!(counted, Duplicates { rows: 100, distinct: 40, most: 3 });
+        assert!(counted.notice().unwrap().contains("60 of 100 rows"));
+        assert_eq!(duplicates(&repeated(7, 7)).notice(), None);
+    }
+}

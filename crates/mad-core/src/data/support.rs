@@ -1,0 +1,47 @@
+//! Files that list the points of a finite set.
+
+use super::{DataError, RowFault, Table, error::RowErrorList};
+use crate::{Points, manifold::PointTable};
+
+/// Names of a column of weights.
+const WEIGHT: &[&str] = &["weight", "weights", "probability"];
+
+/// Reads a finite set from a table: a column `weight` or `probability` holds positive weights, scaled to sum 1; every
+/// other column is a coordinate and must hold numbers.
+pub fn support(table: &Table) -> Result<PointTable, DataError> {
+    let weight = WEIGHT.iter().find_map(|name| table.find(name));
+    let columns: Vec<usize> = (0..table.width()).filter(|c| Some(*c) != weight).collect();
+    if columns.is_empty() {
+        return Err(DataError::Columns {
+            file: table.source().into(),
+            line: table.header_line(),
+            wanted: "coordinates x0, x1, …".into(),
+            found: "only weights".into(),
+            advice: String::new(),
+        });
+    }
+    let mut points = Points::zeros(table.len(), columns.len());
+    let mut weights = Vec::new();
+    let mut errors = RowErrorList::default();
+    for (row, x) in points.rows_mut().enumerate() {
+        let mut number = |column: usize| match table.number(row, column) {
+            Ok(x) => x,
+            Err(fault) => {
+                errors.push(table.line(row), Some(table.column_name(column)), fault);
+                1.0
+            }
+        };
+        x.iter_mut().zip(&columns).for_each(|(x, c)| *x = number(*c));
+        if let Some(column) = weight {
+            let w = number(column);
+            if w <= 0.0 {
+                errors.push(table.line(row), Some(table.column_name(column)), RowFault::Weight(w));
+            }
+            weights.push(w);
+        }
+    }
+    errors.finish(table.source(), None)?;
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total);
+    Ok(PointTable { points, weights: weight.map(|_| weights) })
+}

@@ -1,0 +1,16 @@
+//! Everything in MAD that needs no network: manifolds and their base measures, noise, samplers, likelihoods, metrics, data.
+
+#![forbid(unsafe_code)]
+
+pub mod base;
+pub mod data;
+pub mod likelihood;
+pub mod manifold;
+pub mod metrics;
+pub mod noise;
+pub mod points;
+pub mod rng;
+pub mod sample;
+pub mod special;
+
+pub use points::Points;

@@ -1,0 +1,64 @@
+//! Flat space R^n.
+
+use super::{Form, Manifold, ManifoldEntry, ManifoldError};
+use crate::base::{BaseMeasure, Flat};
+use crate::data::Layout;
+use std::sync::Arc;
+
+/// Registry entry.
+pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
+    name: "euclid",
+    summary: "flat space R^n; columns are standardised by the training part",
+    usage: "euclid:N",
+    form: Form::Dimension,
+    examples: &["euclid:1", "euclid:3"],
+    build: |spec, _| Ok(Arc::new(Euclid::new(spec.dimension()?)?)),
+};
+
+/// R^n with Lebesgue measure as its base.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Euclid {
+    n: usize,
+}
+
+impl Euclid {
+    /// R^`n`, n ≥ 1.
+    pub fn new(n: usize) -> Result<Self, ManifoldError> {
+        if n == 0 {
+            return Err(ManifoldError::Dimension {
+                manifold: "euclid".into(),
+                needs: "a dimension of at least 1",
+                got: n,
+            });
+        }
+        Ok(Self { n })
+    }
+}
+
+impl Manifold for Euclid {
+    fn spec(&self) -> String {
+        format!("euclid:{}", self.n)
+    }
+
+    fn ambient_dim(&self) -> usize {
+        self.n
+    }
+
+    fn intrinsic_dim(&self) -> usize {
+        self.n
+    }
+
+    fn log_volume(&self) -> f64 {
+        0.0
+    }
+
+    fn project(&self, _x: &mut [f64]) {}
+
+    fn uniform(&self) -> Arc<dyn BaseMeasure> {
+        Arc::new(Flat::new(self.n))
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Real(self.n)
+    }
+}

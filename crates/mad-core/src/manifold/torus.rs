@@ -1,0 +1,104 @@
+//! Flat tori: n angles, each a point of the unit circle.
+
+use super::sphere::{angle, circle_grid, normalise};
+use super::{Form, Manifold, ManifoldEntry, ManifoldError, View};
+use crate::base::{BaseMeasure, ProductMeasure, UniformSphere};
+use crate::{Points, data::Layout};
+use std::{f64::consts::PI, sync::Arc};
+
+/// Registry entry.
+pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
+    name: "torus",
+    summary: "n angles as points (cos, sin) of circles, n >= 1",
+    usage: "torus:N",
+    form: Form::Dimension,
+    examples: &["torus:1", "torus:2", "torus:7"],
+    build: |spec, _| Ok(Arc::new(Torus::new(spec.dimension()?)?)),
+};
+
+/// T^n = (S¹)^n in R^{2n}; coordinates (cos θ₁, sin θ₁, …, cos θ_n, sin θ_n).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Torus {
+    n: usize,
+}
+
+impl Torus {
+    /// T^`n`, n ≥ 1.
+    pub fn new(n: usize) -> Result<Self, ManifoldError> {
+        if n == 0 {
+            return Err(ManifoldError::Dimension { manifold: "torus".into(), needs: "at least 1 angle", got: n });
+        }
+        Ok(Self { n })
+    }
+}
+
+impl Manifold for Torus {
+    fn spec(&self) -> String {
+        format!("torus:{}", self.n)
+    }
+
+    fn ambient_dim(&self) -> usize {
+        2 * self.n
+    }
+
+    fn intrinsic_dim(&self) -> usize {
+        self.n
+    }
+
+    fn log_volume(&self) -> f64 {
+        self.n as f64 * (2.0 * PI).ln()
+    }
+
+    fn project(&self, x: &mut [f64]) {
+        x.chunks_exact_mut(2).for_each(normalise);
+    }
+
+    fn uniform(&self) -> Arc<dyn BaseMeasure> {
+        let circle: Arc<dyn BaseMeasure> = Arc::new(UniformSphere::new(2));
+        Arc::new(ProductMeasure::new(vec![circle; self.n]))
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Angles(self.n)
+    }
+
+    /// Root of the sum of squared angle differences, each wrapped to \[0, π\].
+    fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let squares = a.chunks_exact(2).zip(b.chunks_exact(2)).map(|(a, b)| angle(a, b).powi(2));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// Equal angles for one circle, a square lattice of ⌈√n⌉² points for two, nothing beyond.
+    fn grid(&self, n: usize) -> Option<Points> {
+        match self.n {
+            1 => Some(circle_grid(n)),
+            2 => {
+                let circle = circle_grid((n as f64).sqrt().ceil() as usize);
+                let mut grid = Points::new(4);
+                for a in circle.rows() {
+                    for b in circle.rows() {
+                        grid.push(&[a[0], a[1], b[0], b[1]]);
+                    }
+                }
+                Some(grid)
+            }
+            _ => None,
+        }
+    }
+
+    fn view(&self) -> View {
+        View::Angles(self.n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_wraps_each_angle() {
+        let at = |a: f64, b: f64| [a.cos(), a.sin(), b.cos(), b.sin()];
+        let d = Torus { n: 2 }.distance(&at(3.0, 0.1), &at(-3.0, 0.5));
+        assert!((d - (2.0 * PI - 6.0).hypot(0.4)).abs() < 1e-12, "{d}");
+    }
+}

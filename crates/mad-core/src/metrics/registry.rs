@@ -1,0 +1,117 @@
+//! Metrics by name.
+
+use super::{FloorSource, MetricError, drifts, floor, mmd, nearest_neighbour, total_variation};
+use crate::{Points, manifold::Manifold};
+use serde::{Deserialize, Serialize};
+
+/// Most points per sample in the two-sample test.
+const NEIGHBOUR_POINTS: usize = 5000;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparison<'a> {
+    /// The space both samples live on.
+    pub manifold: &'a dyn Manifold,
+    /// The sample that is judged.
+    pub samples: &'a Points,
+    /// The sample it is held against.
+    pub reference: &'a Points,
+    /// Training points, from which the floor of the discrepancy is drawn.
+    pub training: Option<&'a Points>,
+    /// Number of draws for the floor.
+    pub draws: usize,
+    /// Seed of subsets.
+    pub seed: u64,
+}
+
+/// One number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// Name, such as `mmd_floor`.
+    pub name: String,
+    /// Value.
+    pub value: f64,
+    /// What belongs to it: kernel, bandwidth, standard error. May be empty.
+    pub note: String,
+}
+
+/// One metric.
+pub struct MetricEntry {
+    /// Name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Whether it means something on this manifold.
+    pub applies: fn(&dyn Manifold) -> bool,
+    /// Its numbers.
+    pub measure: fn(&Comparison) -> Result<Vec<Measurement>, MetricError>,
+}
+
+/// All metrics that need two samples and nothing else.
+pub const METRICS: &[MetricEntry] = &[
+    MetricEntry {
+        name: "mmd",
+        summary: "maximum mean discrepancy: biased root with its floor, and unbiased square",
+        applies: |_| true,
+        measure: measure_mmd,
+    },
+    MetricEntry {
+        name: "drift",
+        summary: "distance of the samples from the manifold: mean, largest, share beyond 0.05",
+        applies: |_| true,
+        measure: |c| {
+            let d = drifts(c.manifold, c.samples)?;
+            Ok(vec![
+                number("drift_mean", d.mean, ""),
+                number("drift_largest", d.largest, ""),
+                number("far_share", d.far_share, "farther than 0.05 from the manifold"),
+            ])
+        },
+    },
+    MetricEntry {
+        name: "tv",
+        summary: "total variation between frequencies on a finite set, joint over categories",
+        applies: |manifold| manifold.intrinsic_dim() == 0,
+        measure: |c| Ok(vec![number("tv", total_variation(c.manifold, c.samples, c.reference)?, "")]),
+    },
+    MetricEntry {
+        name: "two-sample",
+        summary: "accuracy of a nearest neighbour that tells samples from reference; 0.5 is indistinguishable",
+        applies: |_| true,
+        measure: |c| {
+            let t = nearest_neighbour(c.manifold, c.samples, c.reference, NEIGHBOUR_POINTS, c.seed)?;
+            let note = format!("± {:.4}, {} points each; 0.5 is indistinguishable", t.standard_error, t.points);
+            Ok(vec![number("nn_accuracy", t.accuracy, &note)])
+        },
+    },
+];
+
+/// Finds a metric by its name.
+pub fn metric(name: &str) -> Result<&'static MetricEntry, MetricError> {
+    METRICS.iter().find(|m| m.name == name).ok_or_else(|| {
+        let similar = |m: &&MetricEntry| (1000.0 * strsim::jaro_winkler(m.name, name)) as u32;
+        let nearest = METRICS.iter().max_by_key(similar).map_or("", |m| m.name);
+        let known = METRICS.iter().map(|m| m.name).collect::<Vec<_>>().join(", ");
+        MetricError::Unknown { name: name.into(), nearest, known }
+    })
+}
+
+fn measure_mmd(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
+    let kernel = c.manifold.kernel();
+    let found = mmd(c.manifold, &kernel, c.samples, c.reference)?;
+    let level = floor(c.manifold, &kernel, c.samples.len(), c.reference, c.training, c.draws, c.seed)?;
+    let source = match (level.source, level.deviation) {
+        (FloorSource::Training, Some(sd)) => format!("± {sd:.4}, subsets of the training points"),
+        (FloorSource::Training, None) => "one subset of the training points".into(),
+        (FloorSource::Expectation, _) => "expectation over the reference".into(),
+    };
+    Ok(vec![
+        number("mmd", found.biased_root, &format!("biased, root; {}", found.kernel)),
+        number("mmd_floor", level.value, &source),
+        number("mmd2_unbiased", found.unbiased_squared, "squared; zero on average for equal laws"),
+    ])
+}
+
+fn number(name: &str, value: f64, note: &str) -> Measurement {
+    Measurement { name: name.into(), value, note: note.into() }
+}

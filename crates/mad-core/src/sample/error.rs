@@ -1,0 +1,57 @@
+//! What can go wrong while sampling.
+
+use crate::noise::NoiseError;
+
+/// Why no samples came out.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// A sampler name that is not in [`SAMPLERS`](super::SAMPLERS).
+    #[error("unknown sampler `{name}`{hint}; known samplers: {known}")]
+    UnknownSampler {
+        /// The name given.
+        name: String,
+        /// " (did you mean `…`?)" or nothing.
+        hint: String,
+        /// All names, separated by commas.
+        known: String,
+    },
+    /// Fewer network calls than the shortest walk of this sampler needs.
+    #[error("sampler `{sampler}` needs at least {least} network calls, got nfe = {nfe}; raise nfe")]
+    TooFewCalls {
+        /// The sampler.
+        sampler: &'static str,
+        /// The number of calls given.
+        nfe: usize,
+        /// The smallest number that works.
+        least: usize,
+    },
+    /// Noise levels that make no sense.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// Parts that live in different ambient spaces.
+    #[error(
+        "the denoiser has {denoiser} coordinates, the base measure {base}, the manifold {manifold}; they must agree"
+    )]
+    Dimension {
+        /// Coordinates of the denoiser.
+        denoiser: usize,
+        /// Coordinates of the base measure.
+        base: usize,
+        /// Coordinates of the manifold.
+        manifold: usize,
+    },
+    /// The denoiser answered with NaN or an infinity.
+    #[error(
+        "the denoiser returned a number that is not finite for sample {row} at sigma = {sigma:e} (sampler `{sampler}`); \
+         use an earlier checkpoint or train with a lower learning rate"
+    )]
+    NotFinite {
+        /// The sampler.
+        sampler: &'static str,
+        /// Number of the sample.
+        row: usize,
+        /// The noise level asked about.
+        sigma: f64,
+    },
+}

@@ -1,0 +1,179 @@
+//! From the last noise level to points of the manifold.
+
+use super::Denoiser;
+use crate::{Points, manifold::Manifold, rng::Rng};
+use serde::{Deserialize, Serialize};
+
+/// How far samples stood off the manifold after the last denoising, before anything was projected.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Drift {
+    /// Number of samples measured.
+    pub points: usize,
+    /// Mean distance to the manifold; 0 if there are no samples.
+    pub mean: f64,
+    /// Largest distance to the manifold; 0 if there are no samples.
+    pub max: f64,
+    /// Share of samples farther than [`Drift::FAR`] from the manifold.
+    pub far: f64,
+}
+
+impl Drift {
+    /// The distance beyond which a sample counts as off the manifold (unit-sized manifolds in mind).
+    pub const FAR: f64 = 0.05;
+
+    /// Measures every row of `x`.
+    pub fn of(manifold: &dyn Manifold, x: &Points) -> Self {
+        let (mut sum, mut max, mut far) = (0.0, 0.0_f64, 0_usize);
+        for row in x.rows() {
+            let deviation = manifold.deviation(row);
+            sum += deviation;
+            max = max.max(deviation);
+            far += usize::from(deviation > Self::FAR);
+        }
+        let n = x.len().max(1) as f64;
+        Self { points: x.len(), mean: sum / n, max, far: far as f64 / n }
+    }
+
+    /// The drift of both sets of samples together.
+    pub fn merge(self, other: Self) -> Self {
+        let points = self.points + other.points;
+        let share = if points == 0 { 0.0 } else { other.points as f64 / points as f64 };
+        Self {
+            points,
+            mean: self.mean + share * (other.mean - self.mean),
+            max: self.max.max(other.max),
+            far: self.far + share * (other.far - self.far),
+        }
+    }
+}
+
+/// The end of every walk: one last denoising, then, if asked for, the way back to the manifold.
+#[derive(Debug, Clone, Copy)]
+pub struct Finish<'a> {
+    /// Where the samples belong.
+    pub manifold: &'a dyn Manifold,
+    /// Whether to put samples onto the manifold; without it they stay as the denoiser left them.
+    pub projected: bool,
+}
+
+impl Finish<'_> {
+    /// Replaces `x` at level `sigma` by D(x, σ) (Tweedie), measures the drift, then projects, takes the fixed
+    /// representative and lifts it to a random one where the manifold is a quotient.
+    pub fn apply(&self, denoiser: &dyn Denoiser, sigma: f64, x: &mut Points, rng: &mut Rng) -> Drift {
+        *x = denoiser.denoise(x, sigma);
+        let drift = Drift::of(self.manifold, x);
+        if self.projected {
+            for row in x.rows_mut() {
+                self.manifold.project(row);
+                self.manifold.canonicalise(row);
+                self.manifold.lift(row, rng);
+            }
+        }
+        drift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        base::{BaseMeasure, UniformSphere},
+        rng::{Purpose, stream},
+    };
+    use rand::RngExt as _;
+    use std::sync::Arc;
+
+    /// Lines through the origin of the plane: ±x on the unit circle, the representative has y ≥ 0.
+    #[derive(Debug)]
+    struct Lines;
+
+    impl Manifold for Lines {
+        fn spec(&self) -> String {
+            "lines".into()
+        }
+
+        fn ambient_dim(&self) -> usize {
+            2
+        }
+
+        fn intrinsic_dim(&self) -> usize {
+            1
+        }
+
+        fn log_volume(&self) -> f64 {
+            std::f64::consts::PI.ln()
+        }
+
+        fn project(&self, x: &mut [f64]) {
+            let r = x[0].hypot(x[1]);
+            x.iter_mut().for_each(|v| *v /= r);
+        }
+
+        fn uniform(&self) -> Arc<dyn BaseMeasure> {
+            Arc::new(UniformSphere::new(2))
+        }
+
+        fn canonicalise(&self, x: &mut [f64]) {
+            if x[1] < 0.0 {
+                x.iter_mut().for_each(|v| *v = -*v);
+            }
+        }
+
+        fn lift(&self, x: &mut [f64], rng: &mut Rng) {
+            if rng.random::<bool>() {
+                x.iter_mut().for_each(|v| *v = -*v);
+            }
+        }
+    }
+
+    /// Denoises by halving.
+    struct Half;
+
+    impl Denoiser for Half {
+        fn ambient_dim(&self) -> usize {
+            2
+        }
+
+        fn denoise(&self, x: &Points, _sigma: f64) -> Points {
+            Points::from_vec(x.as_slice().iter().map(|v| v / 2.0).collect(), 2)
+        }
+    }
+
+    #[test]
+    fn the_drift_is_measured_before_projection_and_unprojected_points_stay() {
+        let start = Points::from_vec(vec![0.0, -2.0, 3.0, 4.0, 0.0, 2.08], 2);
+        let drift = Drift { points: 3, mean: (0.0 + 1.5 + 0.04) / 3.0, max: 1.5, far: 1.0 / 3.0 };
+        let mut rng = stream(1, Purpose::Sample, 0);
+        for projected in [false, true] {
+            let mut x = start.clone();
+            let found = Finish { manifold: &Lines, projected }.apply(&Half, 0.1, &mut x, &mut rng);
+            assert!((found.mean - drift.mean).abs() < 1e-12);
+            assert_eq!(Drift { mean: drift.mean, ..found }, drift);
+            if projected {
+                assert!(x.rows().all(|x| (x[0].hypot(x[1]) - 1.0).abs() < 1e-12));
+            } else {
+                assert_eq!(x.as_slice(), [0.0, -1.0, 1.5, 2.0, 0.0, 1.04]);
+            }
+        }
+    }
+
+    #[test]
+    fn samples_of_a_quotient_are_lifted_at_random() {
+        let n = 1000;
+        let mut x = Points::from_vec([1.2, -1.6].repeat(n), 2);
+        Finish { manifold: &Lines, projected: true }.apply(&Half, 0.1, &mut x, &mut stream(2, Purpose::Sample, 0));
+        let up = x.rows().filter(|x| x[1] > 0.0).count();
+        // Binomial with standard deviation 16.
+        assert!((420..580).contains(&up), "{up}");
+        assert!(x.rows().all(|x| (x[0] * x[1] + 0.48).abs() < 1e-12));
+    }
+
+    #[test]
+    fn merging_weighs_by_number_of_points() {
+        let a = Drift { points: 3, mean: 1.0, max: 2.0, far: 1.0 };
+        let b = Drift { points: 1, mean: 5.0, max: 5.0, far: 0.0 };
+        assert_eq!(a.merge(b), Drift { points: 4, mean: 2.0, max: 5.0, far: 0.75 });
+        assert_eq!(Drift::default().merge(a), a);
+        assert_eq!(Drift::default().merge(Drift::default()), Drift::default());
+    }
+}

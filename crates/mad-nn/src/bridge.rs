@@ -1,0 +1,55 @@
+//! Between [`Points`] and tensors: the only crossing from `f64` to `f32` and back.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use mad_core::Points;
+
+/// A matrix of `columns` numbers per row from row-major `f64` numbers, each rounded to `f32`.
+///
+/// Panics if the numbers do not fill whole rows.
+pub fn matrix(numbers: &[f64], columns: usize, device: &Device) -> Tensor<2> {
+    let rows = numbers.len() / columns;
+    let rounded: Vec<f32> = numbers.iter().map(|&v| v as f32).collect();
+    Tensor::from_data(TensorData::new(rounded, [rows, columns]), device)
+}
+
+/// A matrix of numbers that are `f32` already, such as weights.
+pub fn matrix_f32(numbers: Vec<f32>, shape: [usize; 2], device: &Device) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(numbers, shape), device)
+}
+
+/// A vector of numbers that are `f32` already.
+pub fn vector_f32(numbers: Vec<f32>, device: &Device) -> Tensor<1> {
+    let len = numbers.len();
+    Tensor::from_data(TensorData::new(numbers, [len]), device)
+}
+
+/// Points as an `n × d` tensor.
+pub fn tensor(points: &Points, device: &Device) -> Tensor<2> {
+    matrix(points.as_slice(), points.dim(), device)
+}
+
+/// An `n × d` tensor as points.
+pub fn points(tensor: Tensor<2>) -> Points {
+    let dim = tensor.dims()[1];
+    Points::from_vec(numbers_f64(tensor), dim)
+}
+
+/// All numbers of a tensor, row-major, widened to `f64`.
+pub fn numbers_f64<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    with_numbers(tensor, |numbers| numbers.iter().map(|&v| f64::from(v)).collect())
+}
+
+/// All numbers of a tensor, row-major.
+pub fn numbers_f32<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    with_numbers(tensor, <[f32]>::to_vec)
+}
+
+/// Copies all numbers of a tensor, row-major, into `out`. Panics if the counts differ.
+pub fn copy_f32<const D: usize>(tensor: Tensor<D>, out: &mut [f32]) {
+    with_numbers(tensor, |numbers| out.copy_from_slice(numbers));
+}
+
+fn with_numbers<const D: usize, T>(tensor: Tensor<D>, take: impl FnOnce(&[f32]) -> T) -> T {
+    let data = tensor.into_data();
+    take(data.as_slice::<f32>().expect("tensors of this crate hold f32"))
+}

@@ -1,0 +1,89 @@
+//! What can be wrong with a config.
+
+use mad_core::noise::NoiseError;
+
+/// A config that cannot be used; every message names the key and what is allowed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The text is not TOML of the expected form.
+    #[error("{origin}: {problem}")]
+    Syntax {
+        /// File or flag.
+        origin: String,
+        /// What the parser says.
+        problem: String,
+    },
+    /// The file is far larger than any config.
+    #[error("{origin}: {size} bytes; a config file has at most {limit}")]
+    TooLarge {
+        /// File.
+        origin: String,
+        /// Its size.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// `--set` without an equals sign.
+    #[error("--set {text}: write key=value")]
+    Assignment {
+        /// What was given.
+        text: String,
+    },
+    /// A key that does not exist.
+    #[error("{origin}: unknown key `{key}`{hint}")]
+    UnknownKey {
+        /// File or flag.
+        origin: String,
+        /// The key.
+        key: String,
+        /// The nearest known key, in words, or nothing.
+        hint: String,
+    },
+    /// A value outside its domain.
+    #[error("{origin}: {key} = {value}; allowed: {allowed}")]
+    Value {
+        /// File or flag.
+        origin: String,
+        /// The key.
+        key: &'static str,
+        /// The value given.
+        value: String,
+        /// The domain in words.
+        allowed: String,
+    },
+    /// A resolved config without one of its keys.
+    #[error("{origin}: key `{key}` is missing")]
+    Missing {
+        /// File.
+        origin: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// A noise range that makes no sense.
+    #[error("sigma_min, sigma_max: {problem}")]
+    Noise {
+        /// What is wrong.
+        problem: NoiseError,
+    },
+    /// The config names another manifold than the command.
+    #[error("{origin}: manifold = {asked}, but the data are on {given}")]
+    Manifold {
+        /// File or flag.
+        origin: String,
+        /// Manifold of the config.
+        asked: String,
+        /// Manifold of the command.
+        given: String,
+    },
+    /// An odd network where x and −x are different points.
+    #[error("{origin}: network = {network} is odd, but x and -x are different points of {manifold}; use mlp")]
+    OddNetwork {
+        /// File or flag.
+        origin: String,
+        /// The network.
+        network: String,
+        /// The manifold.
+        manifold: String,
+    },
+}

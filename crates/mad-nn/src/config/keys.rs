@@ -1,0 +1,132 @@
+//! The list of keys: name, meaning, domain.
+
+use super::{METHODS, RECIPES, activation::ACTIVATIONS, levels::parse_levels};
+use crate::net::NETWORKS;
+use mad_core::sample::SAMPLERS;
+use toml::Value;
+
+/// Values a key may have.
+#[derive(Debug, Clone, Copy)]
+pub enum Domain {
+    /// A whole number in a closed range.
+    Count(u64, u64),
+    /// A number in a closed range.
+    Number(f64, f64),
+    /// One of these words.
+    Choice(fn() -> Vec<&'static str>),
+    /// A way of drawing noise levels.
+    Levels,
+    /// Any text up to 4096 bytes.
+    Text,
+}
+
+/// One line of [`KEYS`].
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Name in config files and `--set`.
+    pub name: &'static str,
+    /// What it decides.
+    pub summary: &'static str,
+    /// Values it may have.
+    pub domain: Domain,
+    /// Whether it leaves the weights alone, so that a resumed run may change it.
+    pub neutral: bool,
+}
+
+const fn key(name: &'static str, domain: Domain, summary: &'static str) -> Key {
+    Key { name, summary, domain, neutral: false }
+}
+
+const fn neutral(name: &'static str, domain: Domain, summary: &'static str) -> Key {
+    Key { name, summary, domain, neutral: true }
+}
+
+/// All keys, in the order in which they are written.
+pub const KEYS: &[Key] = &[
+    key("manifold", Domain::Text, "the set the data lie on, such as sphere:2"),
+    key("method", Domain::Choice(|| METHODS.iter().map(|m| m.0).collect()), "what the network adds to"),
+    key("base", Domain::Text, "base measure: default, uniform or mixture:FILE"),
+    key("recipe", Domain::Choice(|| RECIPES.iter().map(|r| r.name).collect()), "where settings not given come from"),
+    key("steps", Domain::Count(0, 100_000_000), "training steps"),
+    key("batch", Domain::Count(1, 1 << 20), "points in a step, drawn with replacement"),
+    key("seed", Domain::Count(0, i64::MAX as u64), "seed of weights, batches and noise"),
+    key("learning_rate", Domain::Number(0.0, 10.0), "largest learning rate"),
+    key("schedule", Domain::Choice(|| vec!["cosine", "constant"]), "learning rate after the warm-up"),
+    key("warmup", Domain::Count(0, 100_000_000), "steps in which the learning rate grows"),
+    key("optimizer", Domain::Choice(|| vec!["adam", "adamw"]), "how weights follow gradients"),
+    key("weight_decay", Domain::Number(0.0, 10.0), "share of the rate by which weights shrink"),
+    key("beta1", Domain::Number(0.0, 0.999_999), "memory of the mean gradient"),
+    key("beta2", Domain::Number(0.0, 0.999_999_9), "memory of the mean squared gradient"),
+    key("clip", Domain::Number(0.0, 1e9), "largest norm of a gradient; 0 for no limit"),
+    key("ema", Domain::Number(0.0, 0.999_999_9), "memory of the averaged weights; 0 for none"),
+    key("sigma_min", Domain::Number(1e-8, 1e6), "smallest noise level"),
+    key("sigma_max", Domain::Number(1e-8, 1e6), "largest noise level"),
+    key("levels", Domain::Levels, "how training draws noise levels"),
+    key("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network"),
+    key("width", Domain::Count(1, 16_384), "numbers in a hidden layer"),
+    key("depth", Domain::Count(1, 64), "hidden layers"),
+    key("activation", Domain::Choice(|| ACTIVATIONS.iter().map(|a| a.0).collect()), "bend of the hidden layers"),
+    key("input_gain", Domain::Number(1e-3, 1e3), "factor on the scaled point before the first layer"),
+    key("condition", Domain::Text, "columns the model is conditioned on, separated by commas"),
+    key("condition_dropout", Domain::Number(0.0, 1.0), "share of training rows that do not see their condition"),
+    neutral("checkpoint_every", Domain::Count(1, 100_000_000), "steps between checkpoints"),
+    neutral("keep_checkpoints", Domain::Count(1, 10_000), "checkpoints kept besides the selected one"),
+    key("log_every", Domain::Count(1, 100_000_000), "steps over which a logged loss is averaged"),
+    key("evaluate_every", Domain::Count(0, 100_000_000), "steps between validations; 0 for none"),
+    key("validation_rows", Domain::Count(1, 1 << 24), "most rows used in a validation"),
+    key("bound_levels", Domain::Count(1, 10_000), "noise levels in a validation"),
+    key("bound_repeats", Domain::Count(1, 1000), "repeats of a validation with fresh noise"),
+    key("select", Domain::Choice(|| vec!["best", "last"]), "weights a finished run answers with"),
+    key("patience", Domain::Count(0, 1_000_000), "validations without progress before stopping; 0 for never"),
+    key("split", Domain::Choice(|| vec!["distinct", "random"]), "distinct keeps equal points in one part"),
+    neutral("sampler", Domain::Choice(|| SAMPLERS.iter().map(|s| s.name).collect()), "sampler if none is asked for"),
+    neutral("nfe", Domain::Count(1, 1_000_000), "network calls per sample if not asked for"),
+];
+
+impl Key {
+    /// The key called `name`.
+    pub fn lookup(name: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// The value in its usual form, or `None` if it is not in the domain.
+    pub(super) fn check(&self, value: &Value) -> Option<Value> {
+        match (self.domain, value) {
+            (Domain::Count(min, max), Value::Integer(v)) => {
+                u64::try_from(*v).ok().filter(|v| (min..=max).contains(v)).map(|_| value.clone())
+            }
+            (Domain::Number(min, max), Value::Integer(v)) => {
+                Some(*v as f64).filter(|v| (min..=max).contains(v)).map(Value::Float)
+            }
+            (Domain::Number(min, max), Value::Float(v)) => (min..=max).contains(v).then(|| value.clone()),
+            (Domain::Choice(words), Value::String(v)) => words().contains(&v.as_str()).then(|| value.clone()),
+            (Domain::Levels, Value::String(v)) => parse_levels(v).map(|_| value.clone()),
+            (Domain::Text, Value::String(v)) => (v.len() <= 4096).then(|| value.clone()),
+            _ => None,
+        }
+    }
+
+    /// The domain in words.
+    pub fn allowed(&self) -> String {
+        match self.domain {
+            Domain::Count(min, max) => format!("a whole number from {min} to {max}"),
+            Domain::Number(min, max) => format!("a number from {min} to {max}"),
+            Domain::Choice(words) => words().join(", "),
+            Domain::Levels => "log-uniform, scales:N (N from 2 to 100000), log-normal:MEAN,STD (STD > 0)".into(),
+            Domain::Text => "text of at most 4096 bytes".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = KEYS.iter().map(|k| k.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), KEYS.len());
+    }
+}

@@ -1,0 +1,37 @@
+//! The key `levels`: how training draws noise levels.
+
+use mad_core::noise::LevelDraw;
+
+/// Reads `log-uniform`, `scales:N` or `log-normal:MEAN,STD`.
+pub fn parse_levels(text: &str) -> Option<LevelDraw> {
+    if text == "log-uniform" {
+        return Some(LevelDraw::LogUniform);
+    }
+    let (kind, rest) = text.split_once(':')?;
+    match kind {
+        "scales" => rest.parse().ok().filter(|n| (2..=100_000).contains(n)).map(|n| LevelDraw::Scales { n }),
+        "log-normal" => {
+            let (mean, std) = rest.split_once(',')?;
+            let (mean, std): (f64, f64) = (mean.trim().parse().ok()?, std.trim().parse().ok()?);
+            (mean.abs() <= 20.0 && 0.0 < std && std <= 20.0).then_some(LevelDraw::LogNormal { mean, std })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_all_forms_and_refuses_others() {
+        assert_eq!(parse_levels("log-uniform"), Some(LevelDraw::LogUniform));
+        assert_eq!(parse_levels("scales:100"), Some(LevelDraw::Scales { n: 100 }));
+        assert_eq!(parse_levels("log-normal:-1.2,1.2"), Some(LevelDraw::LogNormal { mean: -1.2, std: 1.2 }));
+        for bad in
+            ["", "scales", "scales:1", "scales:x", "log-normal:1", "log-normal:0,0", "log-normal:nan,1", "karras"]
+        {
+            assert_eq!(parse_levels(bad), None, "{bad}");
+        }
+    }
+}

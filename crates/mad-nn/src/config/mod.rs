@@ -1,0 +1,270 @@
+//! What a run is made of: flat keys, the same in a config file and in `--set key=value`.
+//!
+//! A [`Partial`] holds what somebody asked for, checked key by key. [`Config::resolve`] fills the rest from the recipe and
+//! from what suits the manifold; the result is written into the run folder.
+
+mod activation;
+mod error;
+mod keys;
+mod levels;
+mod partial;
+mod recipe;
+
+pub use error::ConfigError;
+pub use keys::{Domain, KEYS, Key};
+pub use levels::parse_levels;
+pub use partial::Partial;
+pub use recipe::{RECIPES, Recipe};
+
+use crate::{
+    net::{self, Activation},
+    optim::{Adam, Decline, Rate},
+};
+use mad_core::{
+    data::SplitKind,
+    manifold::Manifold,
+    noise::{LevelDraw, NoiseRange},
+};
+use serde::{Deserialize, Serialize};
+
+/// Which anchor the denoiser starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The posterior mean of the base measure: manifold aware denoising.
+    Mad,
+    /// The noised point itself: denoising score matching.
+    Dsm,
+    /// The noised point, shrunk: Karras et al. (2022).
+    Skip,
+}
+
+/// Name and meaning of every method, for lists and messages.
+pub const METHODS: &[(&str, &str)] = &[
+    ("mad", "manifold aware denoising: the network adds to the posterior mean of the base measure"),
+    ("dsm", "denoising score matching: the network adds to the noised point"),
+    ("skip", "skip connection of Karras et al. (2022): the network adds to the shrunk noised point"),
+];
+
+/// Which weights a finished run answers with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Select {
+    /// Those with the best validation score.
+    Best,
+    /// Those of the last step.
+    Last,
+}
+
+/// A complete, checked description of a run. Field by field this is `config.toml`; [`KEYS`] explains each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Config {
+    pub manifold: String,
+    pub method: Method,
+    pub base: String,
+    pub recipe: String,
+    pub steps: u64,
+    pub batch: u64,
+    pub seed: u64,
+    pub learning_rate: f64,
+    pub schedule: Decline,
+    pub warmup: u64,
+    pub optimizer: String,
+    pub weight_decay: f64,
+    pub beta1: f64,
+    pub beta2: f64,
+    pub clip: f64,
+    pub ema: f64,
+    pub sigma_min: f64,
+    pub sigma_max: f64,
+    pub levels: String,
+    pub network: String,
+    pub width: u64,
+    pub depth: u64,
+    #[serde(with = "activation")]
+    pub activation: Activation,
+    pub input_gain: f64,
+    pub condition: String,
+    pub condition_dropout: f64,
+    pub checkpoint_every: u64,
+    pub keep_checkpoints: u64,
+    pub log_every: u64,
+    pub evaluate_every: u64,
+    pub validation_rows: u64,
+    pub bound_levels: u64,
+    pub bound_repeats: u64,
+    pub select: Select,
+    pub patience: u64,
+    pub split: String,
+    pub sampler: String,
+    pub nfe: u64,
+}
+
+impl Config {
+    /// Fills what `partial` leaves open: first from its recipe, then from what suits the manifold, then from defaults.
+    pub fn resolve(partial: &Partial, manifold: &dyn Manifold) -> Result<Self, ConfigError> {
+        let mut asked = partial.clone();
+        let origin = partial.origin("manifold");
+        match partial.get("manifold").and_then(|v| v.as_str()) {
+            Some(spec) if spec != manifold.spec() => {
+                return Err(ConfigError::Manifold { origin, asked: spec.into(), given: manifold.spec() });
+            }
+            _ => asked.insert("manifold", manifold.spec(), "the manifold given"),
+        }
+        let table = recipe::fill(&asked, manifold)?;
+        let config: Self = table.try_into().map_err(|e: toml::de::Error| ConfigError::Syntax {
+            origin: "resolved config".into(),
+            problem: e.message().into(),
+        })?;
+        config.check(manifold.is_odd(), partial)?;
+        Ok(config)
+    }
+
+    /// Settings as a run folder's `config.toml` holds them.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a flat struct of numbers and strings can be written as TOML")
+    }
+
+    /// Reads a resolved `config.toml` back, with the same checks as user input.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, ConfigError> {
+        let partial = Partial::from_toml(text, origin)?;
+        if let Some(key) = KEYS.iter().find(|key| partial.get(key.name).is_none()) {
+            return Err(ConfigError::Missing { origin: origin.into(), key: key.name });
+        }
+        let config: Self = partial
+            .into_table()
+            .try_into()
+            .map_err(|e: toml::de::Error| ConfigError::Syntax { origin: origin.into(), problem: e.message().into() })?;
+        NoiseRange::new(config.sigma_min, config.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
+        Ok(config)
+    }
+
+    /// Conditions that involve more than one key.
+    fn check(&self, odd: bool, asked: &Partial) -> Result<(), ConfigError> {
+        NoiseRange::new(self.sigma_min, self.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
+        let entry = net::lookup(&self.network);
+        if entry.is_some_and(|entry| entry.odd) && !odd {
+            return Err(ConfigError::OddNetwork {
+                origin: asked.origin("network"),
+                network: self.network.clone(),
+                manifold: self.manifold.clone(),
+            });
+        }
+        if self.weight_decay > 0.0 && self.optimizer == "adam" {
+            return Err(ConfigError::Value {
+                origin: asked.origin("weight_decay"),
+                key: "weight_decay",
+                value: self.weight_decay.to_string(),
+                allowed: "0 with optimizer = adam; use optimizer = adamw".into(),
+            });
+        }
+        if self.warmup > self.steps && asked.get("warmup").is_some() {
+            return Err(ConfigError::Value {
+                origin: asked.origin("warmup"),
+                key: "warmup",
+                value: self.warmup.to_string(),
+                allowed: format!("at most steps = {}", self.steps),
+            });
+        }
+        Ok(())
+    }
+
+    /// Smallest and largest noise level.
+    pub fn noise_range(&self) -> NoiseRange {
+        NoiseRange { min: self.sigma_min, max: self.sigma_max }
+    }
+
+    /// How rows are divided.
+    pub fn split_kind(&self) -> SplitKind {
+        if self.split == "random" { SplitKind::Random } else { SplitKind::Distinct }
+    }
+
+    /// How training draws noise levels.
+    pub fn level_draw(&self) -> LevelDraw {
+        parse_levels(&self.levels).expect("checked when the config was made")
+    }
+
+    /// The learning rate of each step.
+    pub fn rate(&self) -> Rate {
+        Rate {
+            peak: self.learning_rate,
+            warmup: self.warmup.min(self.steps),
+            steps: self.steps,
+            decline: self.schedule,
+        }
+    }
+
+    /// The optimiser.
+    pub fn adam(&self) -> Adam {
+        Adam {
+            beta1: self.beta1,
+            beta2: self.beta2,
+            epsilon: 1e-8,
+            weight_decay: self.weight_decay,
+            clip: self.clip,
+            ema: self.ema,
+        }
+    }
+
+    /// The network for points of `dim` coordinates and conditions of `condition` numbers.
+    pub fn model(&self, dim: usize, condition: usize) -> net::Model {
+        let entry = net::lookup(&self.network).expect("checked when the config was made");
+        net::Model::new(
+            entry,
+            net::Shape {
+                dim,
+                condition,
+                width: self.width as usize,
+                depth: self.depth as usize,
+                activation: self.activation,
+                input_gain: self.input_gain,
+            },
+        )
+    }
+
+    /// Keys whose values differ between two configs and would change the weights, with both values.
+    pub fn differences(&self, other: &Config) -> Vec<Difference> {
+        let (a, b) = (self.as_table(), other.as_table());
+        KEYS.iter()
+            .filter(|key| !key.neutral && a.get(key.name) != b.get(key.name))
+            .map(|key| Difference {
+                key: key.name,
+                before: a.get(key.name).map(ToString::to_string).unwrap_or_default(),
+                now: b.get(key.name).map(ToString::to_string).unwrap_or_default(),
+            })
+            .collect()
+    }
+
+    /// Hash of everything that decides the weights; keys such as `keep_checkpoints` do not count.
+    pub fn hash(&self) -> String {
+        let table = self.as_table();
+        let mut hasher = blake3::Hasher::new();
+        for key in KEYS.iter().filter(|key| !key.neutral) {
+            hasher.update(format!("{} = {}\n", key.name, table[key.name]).as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn as_table(&self) -> toml::Table {
+        toml::Table::try_from(self).expect("a flat struct of numbers and strings is a TOML table")
+    }
+}
+
+/// A key whose value changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The key.
+    pub key: &'static str,
+    /// Value in the run folder.
+    pub before: String,
+    /// Value asked for now.
+    pub now: String,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} was {}, now {}", self.key, self.before, self.now)
+    }
+}

@@ -1,0 +1,162 @@
+//! Settings somebody asked for, each checked when it arrives.
+
+use super::{ConfigError, KEYS, Key};
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// Most bytes of a config file.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Some keys with values, and where each came from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Partial {
+    values: BTreeMap<&'static str, (Value, String)>,
+}
+
+impl Partial {
+    /// No settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Settings from the text of a config file called `origin`.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, ConfigError> {
+        if text.len() > MAX_BYTES {
+            return Err(ConfigError::TooLarge { origin: origin.into(), size: text.len(), limit: MAX_BYTES });
+        }
+        let table: Table = toml::from_str(text).map_err(|e| {
+            let line = e.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            let place = line.map_or(origin.to_string(), |line| format!("{origin}, line {line}"));
+            ConfigError::Syntax { origin: place, problem: e.message().to_string() }
+        })?;
+        let mut partial = Self::new();
+        for (key, value) in table {
+            partial.put(&key, value, origin)?;
+        }
+        Ok(partial)
+    }
+
+    /// Adds `key=value` as given to `--set`; a later setting replaces an earlier one.
+    ///
+    /// ```
+    /// use mad_nn::config::Partial;
+    /// let mut partial = Partial::new();
+    /// partial.set("learning_rate=1e-3").unwrap();
+    /// let error = partial.set("learning_rat=1e-3").unwrap_err();
+    /// assert!(error.to_string().contains("did you mean `learning_rate`?"));
+    /// ```
+    pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
+        let (key, text) =
+            assignment.split_once('=').ok_or_else(|| ConfigError::Assignment { text: assignment.into() })?;
+        let (key, text) = (key.trim(), text.trim());
+        let parsed = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
+        let text_wanted = Key::lookup(key)
+            .is_some_and(|key| !matches!(key.domain, super::Domain::Count(..) | super::Domain::Number(..)));
+        let value = match parsed {
+            Some(Value::String(v)) => Value::String(v),
+            Some(v @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_))) if !text_wanted => v,
+            _ => Value::String(text.into()),
+        };
+        self.put(key, value, "--set")
+    }
+
+    /// Adds a setting from a flag such as `--steps`.
+    pub fn flag(&mut self, flag: &str, key: &'static str, value: impl Into<Value>) -> Result<(), ConfigError> {
+        self.put(key, value.into(), flag)
+    }
+
+    /// Settings of both; those of `other` win.
+    pub fn merge(mut self, other: Partial) -> Self {
+        self.values.extend(other.values);
+        self
+    }
+
+    /// The value of a key, if given.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.values.get(key).map(|(value, _)| value)
+    }
+
+    /// Where the value of a key came from.
+    /// Removes a setting of text and gives it back.
+    pub fn take(&mut self, key: &str) -> Option<String> {
+        self.values.remove(key).and_then(|(value, _)| value.as_str().map(str::to_owned))
+    }
+
+    /// A setting that is a whole number.
+    pub fn integer(&self, key: &str) -> Option<u64> {
+        self.get(key).and_then(Value::as_integer).and_then(|value| u64::try_from(value).ok())
+    }
+
+    pub(super) fn origin(&self, key: &str) -> String {
+        self.values.get(key).map_or_else(|| "config".into(), |(_, origin)| origin.clone())
+    }
+
+    /// Adds a value that is known to be good.
+    pub(super) fn insert(&mut self, key: &'static str, value: impl Into<Value>, origin: &str) {
+        self.values.insert(key, (value.into(), origin.into()));
+    }
+
+    pub(super) fn into_table(self) -> Table {
+        self.values.into_iter().map(|(key, (value, _))| (key.to_string(), value)).collect()
+    }
+
+    fn put(&mut self, name: &str, value: Value, origin: &str) -> Result<(), ConfigError> {
+        let Some(key) = Key::lookup(name) else {
+            return Err(ConfigError::UnknownKey { origin: origin.into(), key: name.into(), hint: nearest(name) });
+        };
+        let Some(checked) = key.check(&value) else {
+            let shown = value.to_string();
+            let value =
+                if shown.len() > 80 { format!("{}…", shown.chars().take(80).collect::<String>()) } else { shown };
+            return Err(ConfigError::Value { origin: origin.into(), key: key.name, value, allowed: key.allowed() });
+        };
+        self.values.insert(key.name, (checked, origin.into()));
+        Ok(())
+    }
+}
+
+/// ` (did you mean …?)` for a key that is nearly right.
+fn nearest(name: &str) -> String {
+    KEYS.iter()
+        .map(|key| (strsim::jaro_winkler(key.name, &name.to_lowercase().replace('-', "_")), key.name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, key)| format!(" (did you mean `{key}`?)"))
+        .unwrap_or_else(|| "; `mad list settings` shows all".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_place_key_value_and_domain() {
+        let error = Partial::from_toml("steps = 10\nbatch = \"many\"\n", "run.toml").unwrap_err().to_string();
+        assert_eq!(error, "run.toml: batch = \"many\"; allowed: a whole number from 1 to 1048576");
+        let error = Partial::from_toml("steps = 10\nbatch = \n", "run.toml").unwrap_err().to_string();
+        assert!(error.starts_with("run.toml, line 2: "), "{error}");
+        let mut partial = Partial::new();
+        let error = partial.set("activation=relu").unwrap_err().to_string();
+        assert_eq!(error, "--set: activation = \"relu\"; allowed: sin, silu, identity");
+        assert!(partial.set("steps").is_err());
+        assert!(partial.set("sigma_min=nan").is_err());
+        assert!(partial.set("sigma_min=-1").is_err());
+        assert!(partial.set("steps=1.5").is_err());
+    }
+
+    #[test]
+    fn later_settings_win_and_numbers_may_lack_a_point() {
+        let mut partial = Partial::from_toml("learning_rate = 1\n", "a").unwrap();
+        assert_eq!(partial.get("learning_rate"), Some(&Value::Float(1.0)));
+        partial.set("learning_rate = 2e-3").unwrap();
+        assert_eq!(partial.get("learning_rate"), Some(&Value::Float(2e-3)));
+    }
+
+    #[test]
+    fn large_or_deep_files_are_refused() {
+        let large = format!("base = \"{}\"", "x".repeat(2 << 20));
+        assert!(matches!(Partial::from_toml(&large, "a"), Err(ConfigError::TooLarge { .. })));
+        let deep = format!("steps = {}1{}", "[".repeat(5000), "]".repeat(5000));
+        assert!(Partial::from_toml(&deep, "a").is_err());
+    }
+}

@@ -1,0 +1,99 @@
+//! The choice of instruction set at run time.
+
+use std::sync::OnceLock;
+
+/// An instruction set that this processor is known to have.
+///
+/// Values exist only for detected sets, so that holding one is the proof the compiled variants need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Simd(Level);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Simd {
+    /// The widest set of this processor, detected once.
+    ///
+    /// `MAD_SIMD=portable`, `avx2` or `avx512` in the environment sets an upper limit.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Simd> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let limit = std::env::var("MAD_SIMD").ok();
+            let allowed = |simd: &Simd| limit.as_deref().and_then(rank).is_none_or(|limit| simd.0 as usize <= limit);
+            Self::available().into_iter().filter(allowed).next_back().unwrap_or(Self::portable())
+        })
+    }
+
+    /// The set every processor of the target has.
+    pub fn portable() -> Self {
+        Self(Level::Portable)
+    }
+
+    /// All sets of this processor, narrowest first.
+    pub fn available() -> Vec<Self> {
+        #[allow(unused_mut)]
+        let mut sets = vec![Self::portable()];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            sets.push(Self(Level::Avx2));
+            if is_x86_feature_detected!("avx512f") {
+                sets.push(Self(Level::Avx512));
+            }
+        }
+        sets
+    }
+
+    pub(super) fn level(self) -> Level {
+        self.0
+    }
+}
+
+fn rank(name: &str) -> Option<usize> {
+    ["portable", "avx2", "avx512"].iter().position(|&known| known.eq_ignore_ascii_case(name))
+}
+
+/// Whether the portable variant may use fused multiply-add without calling a library function.
+pub(super) const PORTABLE_FMA: bool = cfg!(target_arch = "aarch64");
+
+/// a b + c, fused when the instruction set has it.
+#[inline(always)]
+pub(super) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// Defines a function that runs one generic body compiled for each instruction set.
+///
+/// The body is `#[inline(always)]` and generic over `const FMA: bool`; the compiler vectorises it anew in each variant.
+macro_rules! for_each_simd {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:ident) => {
+        $(#[$meta])*
+        $visibility fn $name(simd: $crate::kernel::simd::Simd, $($argument: $type),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2($($argument: $type),*) $(-> $result)? {
+                $body::<true>($($argument),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx2,fma")]
+            fn avx512($($argument: $type),*) $(-> $result)? {
+                $body::<true>($($argument),*)
+            }
+            match simd.level() {
+                $crate::kernel::simd::Level::Portable => $body::<{ $crate::kernel::simd::PORTABLE_FMA }>($($argument),*),
+                // SAFETY: a `Simd` of this level exists only after the features were detected.
+                #[cfg(target_arch = "x86_64")]
+                $crate::kernel::simd::Level::Avx2 => unsafe { avx2($($argument),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::kernel::simd::Level::Avx512 => unsafe { avx512($($argument),*) },
+            }
+        }
+    };
+}
+pub(super) use for_each_simd;

@@ -1,0 +1,194 @@
+//! Making a run folder: all of it or nothing.
+
+use super::{Part, RunError, RunInfo, SupportRecord};
+use crate::{config::Config, disk::Disk, npy};
+use mad_core::{
+    Points,
+    base::BaseChoice,
+    data::Columns,
+    manifold::{Manifold, PointTable},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Points of each part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parts {
+    /// Rows to learn from.
+    pub train: Points,
+    /// Rows to choose settings by; may be empty.
+    pub validation: Points,
+    /// Rows to judge by; may be empty.
+    pub test: Points,
+}
+
+/// Rows of each part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct PartRows {
+    pub train: usize,
+    pub validation: usize,
+    pub test: usize,
+}
+
+impl Parts {
+    /// The points of one part.
+    pub fn get(&self, part: Part) -> &Points {
+        match part {
+            Part::Train => &self.train,
+            Part::Validation => &self.validation,
+            Part::Test => &self.test,
+        }
+    }
+
+    fn rows(&self) -> PartRows {
+        PartRows { train: self.train.len(), validation: self.validation.len(), test: self.test.len() }
+    }
+}
+
+/// How rows of a file become points and conditions: kept in `columns.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunColumns {
+    /// Columns of the points.
+    pub points: Columns,
+    /// Columns of the condition, if the model has one.
+    pub condition: Option<Columns>,
+}
+
+/// What a run is made from.
+#[derive(Debug, Clone)]
+pub struct Contents {
+    /// The set the data lie on.
+    pub manifold: Arc<dyn Manifold>,
+    /// The base measure.
+    pub base: BaseChoice,
+    /// The data, in ambient coordinates.
+    pub parts: Parts,
+    /// Conditions, one row per point.
+    pub conditions: Option<Parts>,
+    /// How points stand in files: written to `columns.json` and handed back by [`Run::columns`](super::Run::columns).
+    pub columns: RunColumns,
+    /// Finite sets the manifold is made of.
+    pub supports: Vec<(String, PointTable)>,
+    /// Resolved settings.
+    pub config: Config,
+}
+
+impl Contents {
+    /// Whether everything fits together.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        let problem = |problem: String| Err(RunError::Contents { problem });
+        let dim = self.manifold.ambient_dim();
+        if self.parts.train.is_empty() {
+            return problem("the training part is empty; a fit needs at least one row".into());
+        }
+        if self.config.manifold != self.manifold.spec() {
+            let spec = self.manifold.spec();
+            return problem(format!("the settings are for {}, the data on {spec}", self.config.manifold));
+        }
+        for part in Part::ALL {
+            let points = self.parts.get(part);
+            if points.dim() != dim {
+                let (name, got) = (part.name(), points.dim());
+                return problem(format!("the {name} part has {got} coordinates, {} has {dim}", self.config.manifold));
+            }
+            if let Some(row) = points.rows().position(|row| row.iter().any(|v| !v.is_finite())) {
+                return problem(format!("row {} of the {} part is not finite", row + 1, part.name()));
+            }
+            if let Some(conditions) = &self.conditions {
+                let conditions = conditions.get(part);
+                if conditions.len() != points.len() || conditions.as_slice().iter().any(|v| !v.is_finite()) {
+                    let name = part.name();
+                    return problem(format!(
+                        "the conditions of the {name} part do not match its rows or are not finite"
+                    ));
+                }
+            }
+        }
+        self.base.build(self.manifold.as_ref()).map_err(|e| RunError::Contents { problem: format!("base: {e}") })?;
+        Ok(())
+    }
+
+    /// Arrays of `data/` by name, and the description of the run.
+    fn arrays(&self) -> (Vec<(String, Vec<u8>)>, RunInfo) {
+        let condition = self.conditions.as_ref().map_or(0, |c| c.train.dim());
+        let mut info = RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.rows());
+        let mut arrays = Vec::new();
+        for part in Part::ALL {
+            arrays.push((part.name().to_string(), npy::encode(self.parts.get(part))));
+            if let Some(conditions) = &self.conditions {
+                arrays.push((format!("{}_condition", part.name()), npy::encode(conditions.get(part))));
+            }
+        }
+        for (i, (name, support)) in self.supports.iter().enumerate() {
+            let file = format!("support{i}");
+            arrays.push((file.clone(), npy::encode(&support.points)));
+            if let Some(weights) = &support.weights {
+                arrays.push((format!("{file}_weight"), npy::encode(&Points::from_vec(weights.clone(), 1))));
+            }
+            info.supports.push(SupportRecord { name: name.clone(), file, weighted: support.weights.is_some() });
+        }
+        info.data =
+            arrays.iter().map(|(name, bytes)| (name.clone(), blake3::hash(bytes).to_hex().to_string())).collect();
+        info.data_hash = RunInfo::hash_of(&info.data);
+        (arrays, info)
+    }
+
+    /// What `run.json` would say.
+    pub(crate) fn info(&self) -> RunInfo {
+        self.arrays().1
+    }
+}
+
+/// Makes the folder `path`: written beside its place, synced, renamed. On error nothing is left.
+pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Result<(), RunError> {
+    contents.check()?;
+    let occupied = match fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => false,
+        Err(e) => return Err(RunError::io("make", path, e)),
+    };
+    if occupied {
+        return Err(RunError::Occupied { path: path.into() });
+    }
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
+    let made = fill(disk, &temporary, contents)
+        .and_then(|()| disk.rename(&temporary, path).map_err(|e| RunError::io("make", path, e)))
+        .and_then(|()| disk.sync_dir(&parent).map_err(|e| RunError::io("sync", &parent, e)));
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&temporary);
+    }
+    made
+}
+
+fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunError> {
+    let (arrays, info) = contents.arrays();
+    let data = folder.join("data");
+    disk.create_dir(&data).map_err(|e| RunError::io("make", &data, e))?;
+    let mut files: Vec<(PathBuf, Vec<u8>)> =
+        arrays.into_iter().map(|(name, bytes)| (data.join(format!("{name}.npy")), bytes)).collect();
+    let json = |value: serde_json::Result<String>| value.map(|text| text + "\n").unwrap_or_default().into_bytes();
+    files.push((folder.join("columns.json"), json(serde_json::to_string_pretty(&contents.columns))));
+    files.push((folder.join("base.json"), json(serde_json::to_string_pretty(&contents.base))));
+    files.push((folder.join("metrics.jsonl"), Vec::new()));
+    files.push((folder.join("config.toml"), contents.config.to_toml().into_bytes()));
+    files.push((folder.join("run.json"), info.to_json().into_bytes()));
+    for (path, bytes) in files {
+        disk.write(&path, &bytes).map_err(|e| RunError::io("write", &path, e))?;
+    }
+    let checkpoints = folder.join("checkpoints");
+    disk.create_dir(&checkpoints).map_err(|e| RunError::io("make", &checkpoints, e))?;
+    disk.sync_dir(&data).map_err(|e| RunError::io("sync", &data, e))?;
+    disk.sync_dir(folder).map_err(|e| RunError::io("sync", folder, e))
+}

@@ -1,0 +1,110 @@
+//! What can be wrong with a run folder.
+
+use crate::{
+    checkpoint::CheckpointError,
+    config::{ConfigError, Difference},
+};
+use std::{io, path::PathBuf};
+
+/// A run folder that cannot be made or used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no run in this folder.
+    #[error("{}: not a run folder (no run.json); make one with `mad fit`", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder already holds something.
+    #[error("{}: already holds a run or other files; add --resume to continue it, or choose another --out", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process trains in this folder.
+    #[error("{}: process {holder} is training in this folder; wait for it or choose another --out", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// Its number, if it left one.
+        holder: String,
+    },
+    /// A file of the folder is damaged.
+    #[error("{}: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A newer program made the folder.
+    #[error("{}: made by version {version} in schema {schema}; this program reads schema {known} and older", path.display())]
+    Newer {
+        /// `run.json`.
+        path: PathBuf,
+        /// Version of the writer.
+        version: String,
+        /// Its schema.
+        schema: u32,
+        /// Newest schema known here.
+        known: u32,
+    },
+    /// Its `config.toml` is damaged.
+    #[error(transparent)]
+    Config(ConfigError),
+    /// A checkpoint is damaged or could not be written.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A resumed run asks for other settings.
+    #[error("{}: settings differ from those of the run: {}", path.display(), list(differences))]
+    ConfigChanged {
+        /// The folder.
+        path: PathBuf,
+        /// Keys with old and new values.
+        differences: Vec<Difference>,
+    },
+    /// A resumed run brings other data.
+    #[error("{}: the data differ from those of the run: {what}", path.display())]
+    DataChanged {
+        /// The folder.
+        path: PathBuf,
+        /// Which parts, with hashes.
+        what: String,
+    },
+    /// The parts do not fit the manifold or each other.
+    #[error("{problem}")]
+    Contents {
+        /// What does not fit.
+        problem: String,
+    },
+}
+
+fn list(differences: &[Difference]) -> String {
+    differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl RunError {
+    pub(crate) fn io(action: &'static str, path: &std::path::Path, source: io::Error) -> Self {
+        RunError::Io { action, path: path.into(), source }
+    }
+
+    /// Whether the file system is at fault rather than the folder's contents.
+    pub fn is_io(&self) -> bool {
+        match self {
+            RunError::Io { .. } => true,
+            RunError::Checkpoint(e) => e.is_io(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Run folders: everything a run was made from and has become, enough to go on, to sample and to judge.
+//!
+//! ```text
+//! RUN/
+//! ├─ config.toml     resolved settings
+//! ├─ run.json        version, seed, rows, hashes
+//! ├─ columns.json    how points stand in files
+//! ├─ base.json       the base measure
+//! ├─ data/           train.npy, validation.npy, test.npy; conditions; finite sets
+//! ├─ metrics.jsonl   one line per logged loss and per validation
+//! ├─ timing.jsonl    seconds, which no two runs share
+//! └─ checkpoints/    step-00002000/ …
+//! ```
+
+mod create;
+mod error;
+mod info;
+mod lock;
+
+pub use create::{Contents, PartRows, Parts, RunColumns};
+pub use error::RunError;
+pub use info::{RunInfo, SupportRecord};
+
+pub(crate) use create::create;
+pub(crate) use lock::Lock;
+
+use crate::{
+    LearnedDenoiser,
+    checkpoint::{self, CheckpointError, Identity, State},
+    config::{Config, Method, Select},
+    net::Model,
+    npy,
+};
+use mad_core::{
+    Points,
+    base::{BaseChoice, BaseMeasure},
+    manifold::{BuildContext, Manifold, PointTable, build},
+    noise::Anchor,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Largest text file of a run folder that is read, in bytes.
+const MAX_TEXT: u64 = 64 << 20;
+
+/// Which rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Rows to learn from.
+    Train,
+    /// Rows to choose settings by.
+    Validation,
+    /// Rows to judge by.
+    Test,
+}
+
+impl Part {
+    /// All parts in order.
+    pub const ALL: [Part; 3] = [Part::Train, Part::Validation, Part::Test];
+
+    /// Name in files and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Train => "train",
+            Part::Validation => "validation",
+            Part::Test => "test",
+        }
+    }
+}
+
+/// An open run folder. Only reading; training locks the folder.
+#[derive(Debug, Clone)]
+pub struct Run {
+    path: PathBuf,
+    config: Config,
+    info: RunInfo,
+    columns: RunColumns,
+    manifold: Arc<dyn Manifold>,
+    base: Arc<dyn BaseMeasure>,
+}
+
+impl Run {
+    /// Opens a run folder and builds its manifold and base measure.
+    pub fn open(path: &Path) -> Result<Self, RunError> {
+        if !path.join("run.json").is_file() {
+            return Err(RunError::NotARun { path: path.into() });
+        }
+        let info = RunInfo::from_json(&text(&path.join("run.json"))?, &path.join("run.json"))?;
+        let config = Config::from_toml(&text(&path.join("config.toml"))?, &path.join("config.toml").to_string_lossy())
+            .map_err(RunError::Config)?;
+        let file = path.join("columns.json");
+        let columns = serde_json::from_str(&text(&file)?)
+            .map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })?;
+        let manifold = {
+            let context = BuildContext::new(|name| Ok(read_support(path, &info, name)?));
+            build(&config.manifold, &context)
+                .map_err(|e| RunError::Damaged { path: path.join("config.toml"), problem: e.to_string() })?
+        };
+        let file = path.join("base.json");
+        let base: BaseChoice = serde_json::from_str(&text(&file)?)
+            .map_err(|e| RunError::Damaged { path: file.clone(), problem: e.to_string() })?;
+        let base = base
+            .build(manifold.as_ref())
+            .map_err(|problem| RunError::Damaged { path: file, problem: problem.to_string() })?;
+        Ok(Self { path: path.into(), config, info, columns, manifold, base })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Resolved settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Versions, rows and hashes.
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// How points stand in files, as it was handed in.
+    pub fn columns(&self) -> &RunColumns {
+        &self.columns
+    }
+
+    /// The set the data lie on.
+    pub fn manifold(&self) -> &Arc<dyn Manifold> {
+        &self.manifold
+    }
+
+    /// The base measure.
+    pub fn base(&self) -> &Arc<dyn BaseMeasure> {
+        &self.base
+    }
+
+    /// Points of a part, in ambient coordinates, checked against the hash in `run.json`.
+    pub fn part(&self, part: Part) -> Result<Points, RunError> {
+        self.array(part.name())
+    }
+
+    /// Conditions of a part, one row per point; `None` if the model has none.
+    pub fn conditions(&self, part: Part) -> Result<Option<Points>, RunError> {
+        let name = format!("{}_condition", part.name());
+        self.info.data.contains_key(&name).then(|| self.array(&name)).transpose()
+    }
+
+    fn array(&self, name: &str) -> Result<Points, RunError> {
+        read_array(&self.path, &self.info, name)
+    }
+
+    /// The network, without weights.
+    pub fn model(&self) -> Model {
+        self.config.model(self.manifold.ambient_dim(), self.info.condition)
+    }
+
+    /// What the checkpoints of this run belong to.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity { config_hash: self.config.hash(), data_hash: self.info.data_hash.clone() }
+    }
+
+    pub(crate) fn checkpoints(&self) -> PathBuf {
+        self.path.join("checkpoints")
+    }
+
+    /// Steps of the checkpoints in the folder, rising.
+    pub fn steps(&self) -> Result<Vec<u64>, CheckpointError> {
+        checkpoint::steps(&self.checkpoints())
+    }
+
+    /// The state after `step` steps.
+    pub fn state(&self, step: u64) -> Result<State, CheckpointError> {
+        checkpoint::load(&self.checkpoints(), step, self.model().layout(), &self.identity())
+    }
+
+    /// The step whose weights answer: the best validated one or the last one, as `select` says.
+    pub fn selected_step(&self) -> Result<u64, CheckpointError> {
+        let steps = self.steps()?;
+        let &last = steps.last().ok_or_else(|| CheckpointError::None { folder: self.checkpoints() })?;
+        let manifest = checkpoint::read_manifest(&checkpoint::path_of(&self.checkpoints(), last))?;
+        match (self.config.select, manifest.progress.best) {
+            (Select::Best, Some(best)) => Ok(best.step),
+            _ => Ok(last),
+        }
+    }
+
+    /// The anchor m.
+    ///
+    /// # Formula
+    /// For `skip`, σ_d² is the mean squared coordinate of the training points about their mean.
+    pub fn anchor(&self) -> Result<Anchor, RunError> {
+        Ok(match self.config.method {
+            Method::Mad => Anchor::Base(self.base.clone()),
+            Method::Dsm => Anchor::Ambient,
+            Method::Skip => Anchor::Skip { sigma_data: spread(&self.part(Part::Train)?) },
+        })
+    }
+
+    /// The trained denoiser, with averaged weights of the selected step.
+    pub fn denoiser(&self) -> Result<LearnedDenoiser, RunError> {
+        let state = self.state(self.selected_step()?)?;
+        Ok(LearnedDenoiser::new(self.anchor()?, self.config.noise_range(), self.model(), &state.weights.ema))
+    }
+
+    /// Lines of `metrics.jsonl`, oldest first.
+    pub fn metrics(&self) -> Result<Vec<serde_json::Value>, RunError> {
+        let file = self.path.join("metrics.jsonl");
+        let lines = text(&file)?;
+        let parsed: Result<_, _> = lines.lines().map(serde_json::from_str).collect();
+        parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
+    }
+}
+
+/// Root mean squared coordinate about the mean; 1 for a single repeated point.
+fn spread(points: &Points) -> f64 {
+    let (n, d) = (points.len() as f64, points.dim());
+    let mean: Vec<f64> = (0..d).map(|k| points.rows().map(|row| row[k]).sum::<f64>() / n).collect();
+    let square =
+        points.rows().map(|row| row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum::<f64>()).sum::<f64>();
+    let spread = (square / (n * d as f64)).sqrt();
+    if spread > 0.0 { spread } else { 1.0 }
+}
+
+fn text(path: &Path) -> Result<String, RunError> {
+    let size = fs::metadata(path).map_err(|e| RunError::io("read", path, e))?.len();
+    if size > MAX_TEXT {
+        return Err(RunError::Damaged { path: path.into(), problem: format!("{size} bytes are too many") });
+    }
+    fs::read_to_string(path).map_err(|e| RunError::io("read", path, e))
+}
+
+fn read_array(folder: &Path, info: &RunInfo, name: &str) -> Result<Points, RunError> {
+    let path = folder.join("data").join(format!("{name}.npy"));
+    let damaged = |problem: &str| RunError::Damaged { path: path.clone(), problem: problem.into() };
+    let expected = info.data.get(name).ok_or_else(|| damaged("run.json does not know this file"))?;
+    let bytes = fs::read(&path).map_err(|e| RunError::io("read", &path, e))?;
+    if blake3::hash(&bytes).to_hex().as_str() != expected {
+        return Err(damaged("hash mismatch; the file is damaged"));
+    }
+    npy::decode(&bytes).map_err(|problem| damaged(&problem))
+}
+
+/// The finite set that a spec calls `points:NAME`, from the run's own copy.
+fn read_support(folder: &Path, info: &RunInfo, name: &str) -> Result<PointTable, RunError> {
+    let record = info.supports.iter().find(|record| record.name == name).ok_or_else(|| RunError::Damaged {
+        path: folder.join("run.json"),
+        problem: format!("it does not list the points of `{name}`"),
+    })?;
+    let points = read_array(folder, info, &record.file)?;
+    let weights = match record.weighted {
+        true => Some(read_array(folder, info, &format!("{}_weight", record.file))?.into_vec()),
+        false => None,
+    };
+    Ok(PointTable { points, weights })
+}

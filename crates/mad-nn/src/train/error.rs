@@ -1,0 +1,40 @@
+//! What can go wrong in training.
+
+use crate::{checkpoint::CheckpointError, run::RunError};
+use std::path::PathBuf;
+
+/// A run that could not go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// Loss or gradient stopped being finite.
+    #[error(
+        "training diverged at step {step}: loss or gradient is not finite in {skipped} steps running, noise levels \
+         {sigma_min:.3e} to {sigma_max:.3e}, last finite loss {}; {}. A smaller learning_rate or a smaller clip may help",
+        last_loss.map_or("none".into(), |l| format!("{l:.4}")),
+        checkpoint.as_ref().map_or("no checkpoint was written".into(), |p| format!("last good checkpoint: {}", p.display()))
+    )]
+    Diverged {
+        /// Step in which training was given up.
+        step: u64,
+        /// Steps in a row without a finite gradient.
+        skipped: u64,
+        /// Smallest noise level of the last batch.
+        sigma_min: f64,
+        /// Largest noise level of the last batch.
+        sigma_max: f64,
+        /// Loss of the last step whose loss was finite.
+        last_loss: Option<f64>,
+        /// Newest checkpoint.
+        checkpoint: Option<PathBuf>,
+    },
+    /// The run folder cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl From<CheckpointError> for TrainError {
+    fn from(error: CheckpointError) -> Self {
+        TrainError::Run(error.into())
+    }
+}

@@ -1,0 +1,299 @@
+//! The loop: from a folder with settings and data to a folder with a trained model.
+
+use super::{
+    BatchSource, Observer, StepReport, TrainError,
+    log::{Line, Log, write_timing},
+    step::gradient,
+    validate::validate,
+};
+use crate::{
+    LearnedDenoiser,
+    checkpoint::{self, Best, Progress, State},
+    config::{Config, Select},
+    device,
+    disk::{self, Disk, RealDisk},
+    net::Model,
+    optim::Weights,
+    run::{self, Contents, Lock, Part, Run, RunError},
+};
+use mad_core::{Points, base::BaseMeasure, noise::Anchor};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+/// Steps in a row that may be skipped before a run is given up.
+const MAX_SKIPPED: u64 = 10;
+
+/// How a fit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All steps are done, or patience ran out.
+    Finished,
+    /// It was told to stop; the checkpoint of the last step is written.
+    Interrupted,
+}
+
+/// A fit that ended well.
+#[derive(Debug)]
+pub struct Fit {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Steps done.
+    pub step: u64,
+    /// Seconds spent in this call on steps, validations and checkpoints.
+    pub seconds: f64,
+    /// The folder.
+    pub run: Run,
+}
+
+/// Makes the run folder `out` from `contents` and trains, or continues the run that is there if `resume` is true.
+///
+/// A resumed run must bring the same data and the same settings, apart from those that leave the weights alone. Asked to
+/// resume where there is nothing yet, it starts. Once `stop` is true the step at hand is finished, a checkpoint written, and
+/// [`Outcome::Interrupted`] returned.
+pub fn fit(
+    contents: &Contents,
+    out: &Path,
+    resume: bool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Fit, TrainError> {
+    let contents = canonical(contents);
+    contents.check()?;
+    if !resume || !out.join("run.json").is_file() {
+        run::create(&RealDisk, out, &contents)?;
+        return train(Run::open(out)?, observer, stop);
+    }
+    let old = Run::open(out)?;
+    let differences = old.config().differences(&contents.config);
+    if !differences.is_empty() {
+        return Err(RunError::ConfigChanged { path: out.into(), differences }.into());
+    }
+    let (now, before) = (contents.info(), old.info());
+    if now.data_hash != before.data_hash {
+        let changed = |name: &&String| before.data.get(*name) != now.data.get(*name);
+        let names: Vec<_> = now.data.keys().chain(before.data.keys()).filter(changed).map(String::as_str).collect();
+        let what = format!("{} (data_hash {} in run.json, {} now)", names.join(", "), before.data_hash, now.data_hash);
+        return Err(RunError::DataChanged { path: out.into(), what }.into());
+    }
+    if *old.config() != contents.config {
+        let path = out.join("config.toml");
+        disk::replace(&RealDisk, &path, contents.config.to_toml().as_bytes())
+            .map_err(|e| RunError::io("write", &path, e))?;
+    }
+    train(Run::open(out)?, observer, stop)
+}
+
+/// Continues the run in `path` with its own settings and data.
+pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
+    train(Run::open(path)?, observer, stop)
+}
+
+/// The same contents with every point replaced by the representative of its class.
+fn canonical(contents: &Contents) -> Contents {
+    let mut contents = contents.clone();
+    let parts = &mut contents.parts;
+    for points in [&mut parts.train, &mut parts.validation, &mut parts.test] {
+        if points.dim() == contents.manifold.ambient_dim() {
+            points.rows_mut().for_each(|row| contents.manifold.canonicalise(row));
+        }
+    }
+    contents
+}
+
+fn train(run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
+    let _lock = Lock::take(run.path())?;
+    checkpoint::clean(&RealDisk, &run.checkpoints())?;
+    let start = Instant::now();
+    let mut session = Session::open(&run, &RealDisk)?;
+    let from = session.state.progress.step;
+    observer.started(from, run.config().steps);
+    let outcome = session.run(observer, stop)?;
+    let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
+    write_timing(run.path(), from, step, seconds)?;
+    Ok(Fit { outcome, step, seconds, run })
+}
+
+/// A run being trained.
+struct Session<'a> {
+    run: &'a Run,
+    disk: &'a dyn Disk,
+    config: &'a Config,
+    model: Model,
+    anchor: Anchor,
+    base: Arc<dyn BaseMeasure>,
+    train: (Points, Option<Points>),
+    validation: (Points, Option<Points>),
+    state: State,
+    saved: Option<u64>,
+    log: Log,
+}
+
+impl<'a> Session<'a> {
+    fn open(run: &'a Run, disk: &'a dyn Disk) -> Result<Self, TrainError> {
+        let model = run.model();
+        let saved = run.steps()?.last().copied();
+        let state = match saved {
+            Some(step) => run.state(step)?,
+            None => State { weights: Weights::new(model.initialise(run.config().seed)), progress: Progress::default() },
+        };
+        Ok(Self {
+            disk,
+            config: run.config(),
+            anchor: run.anchor()?,
+            base: run.base().clone(),
+            train: (run.part(Part::Train)?, run.conditions(Part::Train)?),
+            validation: (run.part(Part::Validation)?, run.conditions(Part::Validation)?),
+            log: Log::open(disk, run.path(), state.progress.step)?,
+            run,
+            model,
+            state,
+            saved,
+        })
+    }
+
+    fn run(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+        let train = std::mem::replace(&mut self.train, (Points::new(1), None));
+        let anchor = self.anchor.clone();
+        let batches = self.batches(&train, &anchor);
+        let (rate, adam, device) = (self.config.rate(), self.config.adam(), device::training());
+        let mut slope = vec![0.0f32; self.model.layout().len()];
+        let steps = self.config.steps;
+        while self.state.progress.step < steps && !self.state.progress.stopped_early {
+            if stop.load(Ordering::Relaxed) {
+                self.save(observer)?;
+                return Ok(Outcome::Interrupted);
+            }
+            let index = self.state.progress.step;
+            let batch = batches.draw(index);
+            let loss = gradient(&self.model, &self.state.weights.model, &batch, &mut slope, &device);
+            let learning_rate = rate.at(index);
+            let finite = loss.is_finite() && slope.iter().all(|g| g.is_finite());
+            let gradient_norm = match finite {
+                true => adam.step(self.model.layout(), &mut self.state.weights, &slope, learning_rate),
+                false => f64::NAN,
+            };
+            self.count(loss, finite, &batch.noised.sigma)?;
+            let step = self.state.progress.step;
+            if step.is_multiple_of(self.config.log_every) || step == steps {
+                self.log_loss(learning_rate, gradient_norm)?;
+            }
+            observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm });
+            let every = self.config.evaluate_every;
+            if every > 0 && (step.is_multiple_of(every) || step == steps) {
+                self.validate(observer)?;
+            }
+            if step.is_multiple_of(self.config.checkpoint_every) {
+                self.save(observer)?;
+            }
+        }
+        self.save(observer)?;
+        Ok(Outcome::Finished)
+    }
+
+    fn batches<'b>(&self, train: &'b (Points, Option<Points>), anchor: &'b Anchor) -> BatchSource<'b> {
+        let manifold = self.run.manifold();
+        let sign_blocks = match self.model.entry().odd {
+            true => Vec::new(),
+            false => manifold.odd_blocks(),
+        };
+        BatchSource {
+            points: &train.0,
+            conditions: train.1.as_ref(),
+            dropout: self.config.condition_dropout,
+            sign_blocks,
+            rows: self.config.batch as usize,
+            levels: self.config.level_draw(),
+            range: self.config.noise_range(),
+            anchor,
+            seed: self.config.seed,
+        }
+    }
+
+    /// Takes note of a step; gives up after too many without a finite gradient.
+    fn count(&mut self, loss: f64, finite: bool, sigma: &[f64]) -> Result<(), TrainError> {
+        let progress = &mut self.state.progress;
+        progress.step += 1;
+        if finite {
+            progress.loss_sum += loss;
+            progress.loss_count += 1;
+            progress.last_loss = Some(loss);
+            progress.skipped = 0;
+            return Ok(());
+        }
+        progress.skipped += 1;
+        if progress.skipped <= MAX_SKIPPED {
+            return Ok(());
+        }
+        Err(TrainError::Diverged {
+            step: progress.step,
+            skipped: progress.skipped,
+            sigma_min: sigma.iter().copied().fold(f64::INFINITY, f64::min),
+            sigma_max: sigma.iter().copied().fold(0.0, f64::max),
+            last_loss: progress.last_loss,
+            checkpoint: self.saved.map(|step| checkpoint::path_of(&self.run.checkpoints(), step)),
+        })
+    }
+
+    fn log_loss(&mut self, learning_rate: f64, gradient_norm: f64) -> Result<(), TrainError> {
+        let progress = &mut self.state.progress;
+        if progress.loss_count > 0 {
+            let loss = progress.loss_sum / progress.loss_count as f64;
+            self.log.write(&Line::Train { step: progress.step, loss, learning_rate, gradient_norm })?;
+        }
+        (progress.loss_sum, progress.loss_count) = (0.0, 0);
+        Ok(())
+    }
+
+    fn validate(&mut self, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        if self.validation.0.is_empty() {
+            return Ok(());
+        }
+        let step = self.state.progress.step;
+        let denoiser = LearnedDenoiser::new(
+            self.anchor.clone(),
+            self.config.noise_range(),
+            self.model.clone(),
+            &self.state.weights.ema,
+        );
+        let (points, conditions) = (&self.validation.0, self.validation.1.as_ref());
+        let mut validation = validate(&denoiser, self.base.as_ref(), self.config, points, conditions, step);
+        let progress = &mut self.state.progress;
+        // A score that is not a number is never the best one.
+        validation.best = validation.nll.is_finite() && progress.best.is_none_or(|best| validation.nll < best.nll);
+        if validation.best {
+            progress.best = Some(Best { step, nll: validation.nll });
+            progress.stale = 0;
+        } else {
+            progress.stale += 1;
+            progress.stopped_early = self.config.patience > 0 && progress.stale >= self.config.patience;
+        }
+        self.log.write(&Line::Validation { validation: &validation })?;
+        observer.validated(&validation);
+        if validation.best && self.config.select == Select::Best {
+            self.save(observer)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the checkpoint of this step unless it is there, and removes old ones.
+    fn save(&mut self, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let step = self.state.progress.step;
+        if self.saved == Some(step) {
+            return Ok(());
+        }
+        self.log.sync()?;
+        let folder = self.run.checkpoints();
+        let path = checkpoint::save(self.disk, &folder, self.model.layout(), &self.state, &self.run.identity())?;
+        self.saved = Some(step);
+        let best = (self.config.select == Select::Best).then_some(self.state.progress.best).flatten();
+        checkpoint::prune(self.disk, &folder, self.config.keep_checkpoints as usize, best.map(|best| best.step))?;
+        observer.saved(step, &path);
+        Ok(())
+    }
+}

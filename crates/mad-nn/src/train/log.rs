@@ -1,0 +1,85 @@
+//! `metrics.jsonl`: one line per logged loss and per validation. No times, so that equal runs have equal files.
+
+use super::Validation;
+use crate::{
+    disk::{self, Disk},
+    run::RunError,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// One line.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub(super) enum Line<'a> {
+    /// Mean loss over the steps since the last such line.
+    Train { step: u64, loss: f64, learning_rate: f64, gradient_norm: f64 },
+    /// A validation.
+    Validation {
+        #[serde(flatten)]
+        validation: &'a Validation,
+    },
+}
+
+/// The open file.
+#[derive(Debug)]
+pub(super) struct Log {
+    file: File,
+    path: PathBuf,
+}
+
+impl Log {
+    /// Opens the file and cuts off lines after `step`, which belong to steps that will be done again.
+    pub(super) fn open(disk: &dyn Disk, folder: &Path, step: u64) -> Result<Self, RunError> {
+        #[derive(Deserialize)]
+        struct Header {
+            step: u64,
+        }
+        let path = folder.join("metrics.jsonl");
+        let io = |e| RunError::io("open", &path, e);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(io(e)),
+        };
+        let keep: usize = text
+            .split_inclusive('\n')
+            .take_while(|line| {
+                line.ends_with('\n') && serde_json::from_str::<Header>(line).is_ok_and(|header| header.step <= step)
+            })
+            .map(str::len)
+            .sum();
+        if keep < text.len() {
+            disk::replace(disk, &path, &text.as_bytes()[..keep]).map_err(io)?;
+        }
+        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(io)?;
+        Ok(Self { file, path })
+    }
+
+    /// Appends a line.
+    pub(super) fn write(&mut self, line: &Line) -> Result<(), RunError> {
+        let text = serde_json::to_string(line).map_err(|e| RunError::io("write", &self.path, e.into()))?;
+        self.file.write_all((text + "\n").as_bytes()).map_err(|e| RunError::io("write", &self.path, e))
+    }
+
+    /// Waits until all lines have reached the disk.
+    pub(super) fn sync(&self) -> Result<(), RunError> {
+        self.file.sync_all().map_err(|e| RunError::io("sync", &self.path, e))
+    }
+}
+
+/// Appends one line to `timing.jsonl`: how long this process has trained, and until which step.
+pub(super) fn write_timing(folder: &Path, from: u64, step: u64, seconds: f64) -> Result<(), RunError> {
+    let path = folder.join("timing.jsonl");
+    let line = format!("{{\"from\":{from},\"step\":{step},\"seconds\":{seconds:.3}}}\n");
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(line.as_bytes()))
+        .map_err(|e| RunError::io("write", &path, e))
+}

@@ -1,0 +1,14 @@
+//! Training: batches in, weights out, checkpoints on the way.
+
+mod error;
+mod fit;
+mod log;
+mod observer;
+mod step;
+mod validate;
+
+pub use error::TrainError;
+pub use fit::{Fit, Outcome, fit, resume};
+pub use observer::{Observer, Silent, StepReport};
+pub use step::{Batch, BatchSource, gradient};
+pub use validate::Validation;

@@ -1,0 +1,79 @@
+//! The score of a model on rows it has not seen: the likelihood bound.
+
+use crate::{LearnedDenoiser, config::Config};
+use mad_core::{
+    Points,
+    base::BaseMeasure,
+    likelihood::{BoundConfig, likelihood_bound},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Most rows validated when each has a condition of its own, because then each is asked alone.
+const MAX_CONDITIONED_ROWS: usize = 256;
+
+/// Score after some step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// Steps done.
+    pub step: u64,
+    /// Upper bound on the mean negative log-likelihood with respect to volume, in nats.
+    pub nll: f64,
+    /// Lower bound on the mean log-density with respect to the base measure.
+    pub log_ratio: f64,
+    /// Standard error of both.
+    pub standard_error: f64,
+    /// Whether no earlier score was better.
+    pub best: bool,
+}
+
+/// Scores `denoiser` on the first rows of `points`. The noise depends on the seed alone, so that scores of different steps
+/// differ by the weights only.
+pub(super) fn validate(
+    denoiser: &LearnedDenoiser,
+    base: &dyn BaseMeasure,
+    config: &Config,
+    points: &Points,
+    conditions: Option<&Points>,
+    step: u64,
+) -> Validation {
+    let bound =
+        BoundConfig { levels: config.bound_levels as usize, repeats: config.bound_repeats as usize, seed: config.seed };
+    let points = points.head(config.validation_rows as usize);
+    let (points, per_point) = match conditions {
+        None => {
+            let values = likelihood_bound(denoiser, base, config.noise_range(), &points, &bound).per_point;
+            (points, values)
+        }
+        Some(conditions) => conditioned(denoiser, base, config, &points, conditions, &bound),
+    };
+    let n = per_point.len() as f64;
+    let log_ratio = per_point.iter().sum::<f64>() / n;
+    let variance = per_point.iter().map(|v| (v - log_ratio) * (v - log_ratio)).sum::<f64>() / (n - 1.0).max(1.0);
+    let weight = points.rows().map(|row| base.log_weight(row)).sum::<f64>() / n;
+    Validation { step, nll: -(log_ratio + weight), log_ratio, standard_error: (variance / n).sqrt(), best: false }
+}
+
+/// Rows with equal conditions are asked together.
+fn conditioned(
+    denoiser: &LearnedDenoiser,
+    base: &dyn BaseMeasure,
+    config: &Config,
+    points: &Points,
+    conditions: &Points,
+    bound: &BoundConfig,
+) -> (Points, Vec<f64>) {
+    let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+    for (i, row) in conditions.rows().take(points.len()).enumerate() {
+        groups.entry(row.iter().map(|v| v.to_bits()).collect()).or_default().push(i);
+    }
+    let many = groups.len() > MAX_CONDITIONED_ROWS;
+    let (mut seen, mut values) = (Points::new(points.dim()), Vec::new());
+    for rows in groups.values().take(if many { MAX_CONDITIONED_ROWS } else { usize::MAX }) {
+        let group = points.select(rows);
+        let given = denoiser.clone().given(conditions.row(rows[0]).to_vec(), 1.0);
+        values.extend(likelihood_bound(&given, base, config.noise_range(), &group, bound).per_point);
+        seen.extend(&group);
+    }
+    (seen, values)
+}

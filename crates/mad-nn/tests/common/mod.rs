@@ -1,0 +1,86 @@
+//! Small runs for the tests of this crate.
+#![allow(dead_code)]
+
+use mad_core::{
+    Points,
+    base::BaseChoice,
+    data::{ColumnOptions, Columns, Layout, Table},
+    manifold::{BuildContext, Manifold, build},
+    rng::{Purpose, stream},
+};
+use mad_nn::{
+    Config, Partial,
+    run::{Contents, Parts, RunColumns},
+    train::{Observer, StepReport},
+};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+pub fn manifold(spec: &str) -> Arc<dyn Manifold> {
+    build(spec, &BuildContext::without_files()).unwrap()
+}
+
+/// Points near a few places of the manifold.
+pub fn clustered(manifold: &dyn Manifold, n: usize, index: u64) -> Points {
+    let base = manifold.uniform();
+    let d = manifold.ambient_dim();
+    let mut places = Points::zeros(4, d);
+    let mut rng = stream(11, Purpose::Data, 0);
+    places.rows_mut().for_each(|row| base.sample_prior(1e-9, &mut rng, row));
+    let mut rng = stream(11, Purpose::Data, 1 + index);
+    let mut points = Points::zeros(n, d);
+    for (i, row) in points.rows_mut().enumerate() {
+        base.sample_prior(1e-9, &mut rng, row);
+        for (x, place) in row.iter_mut().zip(places.row(i % 4)) {
+            *x = place + 0.2 * *x;
+        }
+        manifold.project(row);
+    }
+    points
+}
+
+/// A run on `spec` with these settings.
+pub fn contents(spec: &str, settings: &[&str]) -> Contents {
+    let manifold = manifold(spec);
+    let mut partial = Partial::new();
+    for setting in settings {
+        partial.set(setting).unwrap();
+    }
+    let config = Config::resolve(&partial, manifold.as_ref()).unwrap();
+    let parts = Parts {
+        train: clustered(manifold.as_ref(), 300, 0),
+        validation: clustered(manifold.as_ref(), 60, 1),
+        test: clustered(manifold.as_ref(), 60, 2),
+    };
+    let dim = manifold.ambient_dim();
+    let header = (0..dim).map(|i| format!("x{i}")).collect();
+    let table = Table::numbers("made for a test", Some(header), dim, parts.train.as_slice().to_vec());
+    let points = Columns::find(&Layout::Coordinates(dim), &table, &ColumnOptions::default()).unwrap();
+    let columns = RunColumns { points, condition: None };
+    Contents { manifold, base: BaseChoice::Default, parts, conditions: None, columns, supports: Vec::new(), config }
+}
+
+/// Raises a flag after some step.
+pub struct StopAfter<'a> {
+    pub step: u64,
+    pub stop: &'a AtomicBool,
+}
+
+impl Observer for StopAfter<'_> {
+    fn stepped(&mut self, report: &StepReport) {
+        if report.step == self.step {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// All files of a checkpoint.
+pub fn checkpoint_bytes(run: &Path, step: u64) -> (Vec<u8>, Vec<u8>) {
+    let place = mad_nn::checkpoint::path_of(&run.join("checkpoints"), step);
+    (std::fs::read(place.join("tensors.safetensors")).unwrap(), std::fs::read(place.join("manifest.json")).unwrap())
+}

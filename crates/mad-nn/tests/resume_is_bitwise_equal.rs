@@ -1,0 +1,128 @@
+//! A run that was stopped, or killed, and resumed ends with the bytes of an unbroken run.
+
+mod common;
+
+use common::{StopAfter, checkpoint_bytes, contents};
+use mad_nn::{
+    Run,
+    run::RunError,
+    train::{Outcome, Silent, TrainError, fit, resume},
+};
+use std::{fs, path::Path, sync::atomic::AtomicBool};
+
+const SETTINGS: &[&str] = &[
+    "steps=24",
+    "batch=48",
+    "width=32",
+    "depth=2",
+    "log_every=5",
+    "evaluate_every=7",
+    "checkpoint_every=10",
+    "bound_levels=4",
+    "seed=5",
+];
+
+fn unbroken(folder: &Path) -> std::path::PathBuf {
+    let out = folder.join("unbroken");
+    let done = fit(&contents("sphere:2", SETTINGS), &out, false, &mut Silent, &AtomicBool::new(false)).unwrap();
+    assert_eq!((done.outcome, done.step), (Outcome::Finished, 24));
+    out
+}
+
+fn assert_same(a: &Path, b: &Path) {
+    let (a_bytes, b_bytes) = (checkpoint_bytes(a, 24), checkpoint_bytes(b, 24));
+    assert!(a_bytes.0 == b_bytes.0, "tensors differ");
+    assert!(a_bytes.1 == b_bytes.1, "manifests differ");
+    let metrics = |run: &Path| fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    assert_eq!(metrics(a), metrics(b));
+    let (a, b) = (Run::open(a).unwrap(), Run::open(b).unwrap());
+    assert_eq!(a.selected_step().unwrap(), b.selected_step().unwrap());
+}
+
+#[test]
+fn after_an_interruption_at_every_kind_of_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = unbroken(folder.path());
+    // Before anything, inside a window of the log, on a validation, on a checkpoint, just before the end.
+    for step in [1, 3, 7, 10, 14, 23] {
+        let out = folder.path().join(format!("stopped-{step}"));
+        let stop = AtomicBool::new(false);
+        let contents = contents("sphere:2", SETTINGS);
+        let first = fit(&contents, &out, false, &mut StopAfter { step, stop: &stop }, &stop).unwrap();
+        assert_eq!((first.outcome, first.step), (Outcome::Interrupted, step));
+        let second = fit(&contents, &out, true, &mut Silent, &AtomicBool::new(false)).unwrap();
+        assert_eq!((second.outcome, second.step), (Outcome::Finished, 24));
+        assert_same(&whole, &out);
+    }
+}
+
+/// A kill leaves log lines after the last checkpoint, half a line, and a half-written checkpoint.
+#[test]
+fn after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = unbroken(folder.path());
+    let out = folder.path().join("killed");
+    let stop = AtomicBool::new(false);
+    fit(&contents("sphere:2", SETTINGS), &out, false, &mut StopAfter { step: 12, stop: &stop }, &stop).unwrap();
+    let metrics = out.join("metrics.jsonl");
+    let lines =
+        fs::read_to_string(&metrics).unwrap() + "{\"kind\":\"train\",\"step\":15,\"loss\":1.0}\n{\"kind\":\"tra";
+    fs::write(&metrics, lines).unwrap();
+    let half = out.join("checkpoints/.step-00000020.tmp");
+    fs::create_dir(&half).unwrap();
+    fs::write(half.join("tensors.safetensors"), b"half").unwrap();
+    resume(&out, &mut Silent, &AtomicBool::new(false)).unwrap();
+    assert_same(&whole, &out);
+    assert!(!half.exists(), "leftover was not cleaned");
+}
+
+#[test]
+fn refuses_changed_settings_and_data_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let stop = AtomicBool::new(false);
+    fit(&contents("sphere:2", SETTINGS), &out, false, &mut StopAfter { step: 2, stop: &stop }, &stop).unwrap();
+    let before = fs::read(out.join("config.toml")).unwrap();
+    let never = AtomicBool::new(false);
+
+    let changed = [SETTINGS, &["learning_rate=0.5", "steps=30"]].concat();
+    let error = fit(&contents("sphere:2", &changed), &out, true, &mut Silent, &never).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, TrainError::Run(RunError::ConfigChanged { .. })), "{text}");
+    assert!(text.contains("learning_rate was ") && text.contains("steps was 24, now 30"), "{text}");
+
+    let mut other = contents("sphere:2", SETTINGS);
+    other.parts.test.row_mut(0).copy_from_slice(&[0.0, 0.0, 1.0]);
+    let error = fit(&other, &out, true, &mut Silent, &never).unwrap_err();
+    assert!(matches!(error, TrainError::Run(RunError::DataChanged { .. })), "{error}");
+    assert!(error.to_string().contains("test"), "{error}");
+
+    let error = fit(&contents("sphere:2", SETTINGS), &out, false, &mut Silent, &never).unwrap_err();
+    assert!(matches!(error, TrainError::Run(RunError::Occupied { .. })), "{error}");
+    assert_eq!(fs::read(out.join("config.toml")).unwrap(), before, "a refusal changed the folder");
+
+    // Keys that leave the weights alone may change.
+    let changed = [SETTINGS, &["keep_checkpoints=5", "checkpoint_every=3"]].concat();
+    let done = fit(&contents("sphere:2", &changed), &out, true, &mut Silent, &never).unwrap();
+    assert_eq!(done.run.config().keep_checkpoints, 5);
+}
+
+/// A second process finds the folder locked; here the same process plays both, with separate file handles.
+#[test]
+fn one_fit_per_folder() {
+    struct Second<'a>(&'a Path, Option<String>);
+    impl mad_nn::train::Observer for Second<'_> {
+        fn stepped(&mut self, report: &mad_nn::train::StepReport) {
+            if report.step == 1 {
+                let error = resume(self.0, &mut Silent, &AtomicBool::new(false)).unwrap_err();
+                self.1 = Some(error.to_string());
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let mut second = Second(&out, None);
+    fit(&contents("sphere:2", SETTINGS), &out, false, &mut second, &AtomicBool::new(false)).unwrap();
+    let message = second.1.unwrap();
+    assert!(message.contains(&format!("process {} is training", std::process::id())), "{message}");
+}
