@@ -25,10 +25,10 @@ fn events_on_the_globe() {
     assert_eq!(desk.ok("sample run --n 0 --seed 5"), "latitude,longitude\n");
 
     let scores = desk.json("eval run --against test --n 100");
-    for metric in ["nll", "mmd", "drift"] {
+    for metric in ["nll_bound", "mmd", "mmd_floor", "mmd2_unbiased", "nn_accuracy", "drift"] {
         assert!(scores["metrics"][metric].is_object(), "{metric} is missing in {scores}");
     }
-    assert!(scores["metrics"]["mmd"]["floor"].as_f64().is_some_and(|floor| floor > 0.0), "{scores}");
+    assert!(scores["metrics"]["mmd_floor"]["value"].as_f64().is_some_and(|floor| floor > 0.0), "{scores}");
 
     desk.ok("sample run --n 40 --seed 5 --out samples.csv");
     let scores = desk.json("eval samples.csv --against quakes.csv --manifold sphere:2 --metrics mmd");
@@ -60,16 +60,17 @@ fn poses_in_a_product() {
         })
         .collect();
     desk.write("poses.csv", &format!("tx,ty,tz,qw,qx,qy,qz\n{rows}"));
-    desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out run {TINY}"));
+    desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out run {TINY} --set steps=400").replace("--steps 40 ", ""));
     let (header, rows) = columns(&desk.ok("sample run --n 20 --seed 1"));
     assert_eq!(header, ["tx", "ty", "tz", "qw", "qx", "qy", "qz"]);
     for row in &rows {
         let norm: f64 = row[3..7].iter().map(|q| q * q).sum();
         assert!((norm - 1.0).abs() < 1e-12, "{row:?}");
-        assert!((row[0] - 105.0).abs() < 50.0, "positions come back in the file's units: {row:?}");
     }
+    let mean = rows.iter().map(|row| row[0]).sum::<f64>() / rows.len() as f64;
+    assert!((mean - 105.0).abs() < 10.0, "positions come back in the file's units: mean {mean}");
     let scores = desk.json("eval run --against test --n 50");
-    assert!(scores["metrics"]["nll"]["value"].as_f64().is_some(), "{scores}");
+    assert!(scores["metrics"]["nll_bound"]["value"].as_f64().is_some(), "{scores}");
     desk.ok("plot run --n 50 --out poses.svg");
 }
 
@@ -123,7 +124,7 @@ fn torus_of_seven_angles() {
     let (_, rows) = columns(&desk.ok("sample run --n 10 --seed 1"));
     assert!(rows.iter().all(|r| r.len() == 7 && r.iter().all(|a| a.abs() <= 180.0)), "{rows:?}");
     let scores = desk.json("eval run --against validation --n 100");
-    assert!(scores["metrics"]["nll"]["value"].as_f64().is_some(), "{scores}");
+    assert!(scores["metrics"]["nll_bound"]["value"].as_f64().is_some(), "{scores}");
 }
 
 /// A table of strings: strings in, strings out, never a value that was not there.

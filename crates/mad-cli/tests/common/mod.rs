@@ -56,7 +56,7 @@ impl Desk {
         let output = self.mad(words).output().expect("program started");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "mad {words}\n{error}");
-        assert!(error.starts_with("error:"), "mad {words}\n{error}");
+        assert!(error.lines().any(|line| line.starts_with("error: ")), "mad {words}\n{error}");
         error
     }
 

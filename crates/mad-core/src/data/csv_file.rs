@@ -6,6 +6,7 @@
 use super::{
     Cell, DataError, ReadOptions, RowFault, RowWriter, Table, error::RowErrorList, output::Output, table::parse_number,
 };
+use std::io;
 
 /// Reads a table from the bytes of a text file.
 pub(super) fn read(source: &str, mut bytes: Vec<u8>, options: &ReadOptions) -> Result<Table, DataError> {
@@ -24,7 +25,7 @@ pub(super) fn read(source: &str, mut bytes: Vec<u8>, options: &ReadOptions) -> R
     let mut table: Option<Table> = None;
     let mut errors = RowErrorList::default();
     let mut doubled = false;
-    let bad_csv = |e: csv::Error| DataError::io(source, "read", e.into());
+    let bad_csv = |e: csv::Error| DataError::io(source, "read", io_error(e));
     let (mut line, mut counted) = (1, 0);
     while reader.read_record(&mut record).map_err(bad_csv)? {
         let start = content_start(text, record.position().map_or(0, |p| p.byte() as usize));
@@ -121,6 +122,14 @@ fn detect_delimiter(text: &str) -> u8 {
     }
 }
 
+/// The failure of the system behind a failure of the CSV reader or writer, so that its kind is kept.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
 /// Writes rows as text with a header line.
 pub(super) struct CsvWriter {
     writer: csv::Writer<Output>,
@@ -137,7 +146,7 @@ impl CsvWriter {
     }
 
     fn checked(&self, result: csv::Result<()>) -> Result<(), DataError> {
-        result.map_err(|e| self.writer.get_ref().failed(e.into()))
+        result.map_err(|e| self.writer.get_ref().failed(io_error(e)))
     }
 }
 

@@ -22,7 +22,7 @@ impl Network for AntisymmetricMlp {
     /// # Formula
     /// F = (f(x) − f(−x))/2 and ∂F = (f′(x) + f′(−x))/2.
     fn answer(&self, shape: &Shape, chain: &Chain, question: &Question, device: &Device) -> Dual {
-        let n = question.x.len();
+        let (n, d) = (question.x.len(), shape.dim);
         let mut x = question.x.clone();
         x.extend(&Points::from_vec(question.x.as_slice().iter().map(|v| -v).collect(), question.x.dim()));
         let sigma = [question.sigma, question.sigma].concat();
@@ -39,11 +39,8 @@ impl Network for AntisymmetricMlp {
         };
         let f = chain.run(assemble(shape, &coordinates(shape.dim), &both, device));
         Dual {
-            value: (f.value.clone().slice([0..n]) - f.value.slice([n..2 * n])) * 0.5,
-            tangent: f.tangent.map(|t| {
-                let d = shape.dim;
-                (t.clone().slice([0..d, 0..n]) + t.slice([0..d, n..2 * n])) * 0.5
-            }),
+            value: (f.value.clone().slice([0..n, 0..d]) - f.value.slice([n..2 * n, 0..d])) * 0.5,
+            tangent: f.tangent.map(|t| (t.clone().slice([0..d, 0..n]) + t.slice([0..d, n..2 * n])) * 0.5),
         }
     }
 }
