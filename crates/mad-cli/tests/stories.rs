@@ -60,7 +60,8 @@ fn poses_in_a_product() {
         })
         .collect();
     desk.write("poses.csv", &format!("tx,ty,tz,qw,qx,qy,qz\n{rows}"));
-    desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out run {TINY} --set steps=400").replace("--steps 40 ", ""));
+    desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out run {TINY} --set steps=400")
+        .replace("--steps 40 ", ""));
     let (header, rows) = columns(&desk.ok("sample run --n 20 --seed 1"));
     assert_eq!(header, ["tx", "ty", "tz", "qw", "qx", "qy", "qz"]);
     for row in &rows {

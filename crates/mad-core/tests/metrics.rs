@@ -6,7 +6,7 @@ use mad_core::{
     data::generators::{circle, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
     manifold::{BuildContext, Manifold, PointTable, build},
     metrics::{
-        Comparison, FloorSource, Kernel, METRICS, MetricError, drifts, floor, metric, mmd, nearest_neighbour,
+        Comparison, Drift, FloorSource, Kernel, METRICS, MetricError, floor, metric, mmd, nearest_neighbour,
         total_variation, total_variation_to,
     },
     rng::{Purpose, stream},
@@ -240,10 +240,10 @@ fn total_variation_on_the_circle() {
     assert_eq!(total_variation_to(points.as_ref(), &off, &support, &uniform).unwrap(), 0.0);
     assert_eq!(total_variation(points.as_ref(), &off, &support).unwrap(), 0.0);
     assert!((total_variation(points.as_ref(), &support.head(2), &support).unwrap() - 0.75).abs() < 1e-15);
-    let d = drifts(points.as_ref(), &off).unwrap();
-    assert!((d.mean - 0.04).abs() < 1e-12 && d.far_share == 0.0);
+    let d = Drift::of(points.as_ref(), &off);
+    assert!((d.mean - 0.04).abs() < 1e-12 && d.far == 0.0);
     off.row_mut(3)[1] += 0.2;
-    assert_eq!(drifts(points.as_ref(), &off).unwrap().far_share, 0.125);
+    assert_eq!(Drift::of(points.as_ref(), &off).far, 0.125);
     let refused = total_variation(manifold("sphere:1").as_ref(), &support, &support);
     assert!(matches!(refused, Err(MetricError::NotAFiniteSet { .. })));
 }
@@ -289,7 +289,8 @@ fn bad_samples_and_names_are_refused() {
         Err(MetricError::NotFinite { metric: "mmd", which: "reference", row: 4 })
     );
     let flat = Points::zeros(5, 2);
-    assert!(matches!(drifts(sphere.as_ref(), &flat), Err(MetricError::Dimension { found: 2, wanted: 3, .. })));
+    let refused = mmd(sphere.as_ref(), &Kernel::HeatSphere, &flat, &good);
+    assert!(matches!(refused, Err(MetricError::Dimension { found: 2, wanted: 3, .. })));
     assert!(metric("mdm").err().unwrap().to_string().contains("did you mean `mmd`"));
     assert!(METRICS.iter().all(|m| metric(m.name).is_ok_and(|found| found.summary == m.summary)));
 }

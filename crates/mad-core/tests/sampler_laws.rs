@@ -6,9 +6,10 @@ use exact::{CircleSet, Exact, Mixture, UnitSphere, dot, mean_and_error};
 use mad_core::{
     Points,
     base::{Finite, UniformSphere},
+    metrics::Drift,
     noise::{Anchor, NoiseRange, Schedule},
     rng::{Purpose, stream},
-    sample::{BLOCK_ROWS, BaseDenoiser, Denoiser, Drift, Generate, SAMPLERS, SampleError, lookup},
+    sample::{BLOCK_ROWS, BaseDenoiser, Denoiser, Generate, SAMPLERS, SampleError, lookup},
 };
 use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;

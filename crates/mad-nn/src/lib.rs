@@ -11,7 +11,6 @@ pub mod device;
 pub mod disk;
 pub mod kernel;
 pub mod net;
-mod npy;
 pub mod optim;
 pub mod run;
 pub mod train;

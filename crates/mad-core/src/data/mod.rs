@@ -23,6 +23,7 @@ pub use error::{DataError, LISTED_ROWS, RowError, RowErrors, RowFault};
 pub use format::{FORMATS, Format, ReadOptions, read, write_table, writer};
 pub use layout::Layout;
 pub use load::{LoadError, Loaded, load, manifold_named};
+pub use npy_file::{points_from_npy, points_to_npy};
 pub use output::{Output, RowWriter};
 pub use split::{Duplicates, FRACTIONS, Split, SplitKind, duplicates};
 pub use support::support;

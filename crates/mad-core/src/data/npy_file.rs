@@ -1,6 +1,7 @@
 //! Tables as NumPy arrays (`.npy`), read without trust: sizes are checked before memory is taken, objects are refused.
 
 use super::{Cell, DataError, ReadOptions, RowWriter, Table, output::Output, table::parse_number};
+use crate::Points;
 use std::io::Write;
 
 /// First bytes of every NPY file.
@@ -14,40 +15,60 @@ const WRITTEN_HEADER: usize = 128;
 
 /// Reads an array of shape (N), (N, d), or (N, 3, 3), the last as nine row-major columns `r00 … r22`.
 pub(super) fn read(source: &str, bytes: Vec<u8>, _options: &ReadOptions) -> Result<Table, DataError> {
-    let bad = |problem: String| DataError::Npy { file: source.into(), problem };
-    let (header, body) = split_header(&bytes).map_err(bad)?;
-    if header.descr.contains('O') {
-        return Err(DataError::Pickle { file: source.into() });
-    }
-    let (rows, columns, names) = match header.shape[..] {
-        [n] => (n, 1, None),
-        [n, d] => (n, d, None),
-        [n, 3, 3] => (n, 9, Some((0..9).map(|i| format!("r{}{}", i / 3, i % 3)).collect())),
+    let (shape, data) = array(source, &bytes)?;
+    let (columns, names) = match shape[..] {
+        [_] => (1, None),
+        [_, d] => (d, None),
+        [_, 3, 3] => (9, Some((0..9).map(|i| format!("r{}{}", i / 3, i % 3)).collect())),
         _ => {
-            let shape = &header.shape;
-            return Err(bad(format!("shape {shape:?}; wanted (rows, columns), or (rows, 3, 3) for rotations")));
+            let problem = format!("shape {shape:?}; wanted (rows, columns), or (rows, 3, 3) for rotations");
+            return Err(DataError::Npy { file: source.into(), problem });
         }
     };
-    let decode = Decode::parse(&header.descr)
-        .ok_or_else(|| bad(format!("dtype {}; save as float64, e.g. np.save(f, a.astype(float))", header.descr)))?;
-    let count = rows.checked_mul(columns).filter(|c| c.checked_mul(decode.size).is_some());
-    let count = count.ok_or_else(|| bad(format!("shape {:?} is too large", header.shape)))?;
-    if body.len() < count * decode.size {
-        return Err(bad(format!("truncated: {} bytes of data, {} expected", body.len(), count * decode.size)));
-    }
-    if count == 0 {
+    if data.is_empty() {
         return Err(DataError::Empty { file: source.into() });
-    }
-    let mut data: Vec<f64> = body[..count * decode.size].chunks_exact(decode.size).map(|c| decode.number(c)).collect();
-    if header.fortran {
-        let shape: &[usize] = if header.shape.len() == 3 { &[rows, 3, 3] } else { &[rows, columns] };
-        data = row_major(&data, shape);
     }
     let mut table = Table::numbers(source, None, columns, data);
     if let Some(names) = names {
         table.name_columns(names);
     }
     Ok(table)
+}
+
+/// Points as the bytes of an NPY file.
+pub fn points_to_npy(points: &Points) -> Vec<u8> {
+    let mut bytes = header_bytes(points.len(), points.dim());
+    bytes.extend(points.as_slice().iter().flat_map(|x| x.to_le_bytes()));
+    bytes
+}
+
+/// Points from the bytes of an NPY file with two axes; there may be no rows.
+pub fn points_from_npy(source: &str, bytes: &[u8]) -> Result<Points, DataError> {
+    let (shape, data) = array(source, bytes)?;
+    match shape[..] {
+        [_, d] if d > 0 => Ok(Points::from_vec(data, d)),
+        _ => Err(DataError::Npy { file: source.into(), problem: format!("shape {shape:?}; wanted (rows, columns)") }),
+    }
+}
+
+/// Shape and row-major numbers of an array.
+fn array(source: &str, bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), DataError> {
+    let bad = |problem: String| DataError::Npy { file: source.into(), problem };
+    let (header, body) = split_header(bytes).map_err(bad)?;
+    if header.descr.contains('O') {
+        return Err(DataError::Pickle { file: source.into() });
+    }
+    let decode = Decode::parse(&header.descr)
+        .ok_or_else(|| bad(format!("dtype {}; save as float64, e.g. np.save(f, a.astype(float))", header.descr)))?;
+    let count = header.shape.iter().try_fold(1usize, |product, n| product.checked_mul(*n));
+    let count = count.filter(|c| c.checked_mul(decode.size).is_some());
+    let count = count.ok_or_else(|| bad(format!("shape {:?} is too large", header.shape)))?;
+    if body.len() < count * decode.size {
+        return Err(bad(format!("truncated: {} bytes of data, {} expected", body.len(), count * decode.size)));
+    }
+    let data: Vec<f64> = body[..count * decode.size].chunks_exact(decode.size).map(|c| decode.number(c)).collect();
+    let data = if header.fortran { row_major(&data, &header.shape) } else { data };
+    Ok((header.shape, data))
 }
 
 struct Header {
@@ -178,14 +199,18 @@ impl NpyWriter {
     }
 
     fn written_header(&self) -> Vec<u8> {
-        let shape = format!("({}, {})", self.rows, self.header.len());
-        let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
-        let length = WRITTEN_HEADER - 10;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend([1, 0, length as u8, 0]);
-        bytes.extend(format!("{dict:<width$}\n", width = length - 1).bytes());
-        bytes
+        header_bytes(self.rows, self.header.len())
     }
+}
+
+/// The first [`WRITTEN_HEADER`] bytes of an array of little-endian f64.
+fn header_bytes(rows: usize, columns: usize) -> Vec<u8> {
+    let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let length = WRITTEN_HEADER - 10;
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0, length as u8, 0]);
+    bytes.extend(format!("{dict:<width$}\n", width = length - 1).bytes());
+    bytes
 }
 
 impl RowWriter for NpyWriter {

@@ -13,7 +13,7 @@ mod total_variation;
 mod two_sample;
 
 pub use chord::Chord;
-pub use drift::{Drifts, FAR, drifts};
+pub use drift::Drift;
 pub use error::MetricError;
 pub use kernel::{Kernel, Profile};
 pub use mmd::{Floor, FloorSource, Mmd, floor, mmd};

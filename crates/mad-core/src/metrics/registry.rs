@@ -1,6 +1,6 @@
 //! Metrics by name.
 
-use super::{FloorSource, MetricError, drifts, floor, mmd, nearest_neighbour, total_variation};
+use super::{Drift, FloorSource, MetricError, floor, mmd, mmd::check, nearest_neighbour, total_variation};
 use crate::{Points, manifold::Manifold};
 use serde::{Deserialize, Serialize};
 
@@ -60,11 +60,12 @@ pub const METRICS: &[MetricEntry] = &[
         summary: "distance of the samples from the manifold: mean, largest, share beyond 0.05",
         applies: |_| true,
         measure: |c| {
-            let d = drifts(c.manifold, c.samples)?;
+            check("drift", c.manifold, c.samples, "given", 1)?;
+            let d = Drift::of(c.manifold, c.samples);
             Ok(vec![
                 number("drift_mean", d.mean, ""),
-                number("drift_largest", d.largest, ""),
-                number("far_share", d.far_share, "farther than 0.05 from the manifold"),
+                number("drift_largest", d.max, ""),
+                number("far_share", d.far, "farther than 0.05 from the manifold"),
             ])
         },
     },

@@ -1,10 +1,11 @@
 //! The driver: prior, walk and finish, block by block.
 
-use super::{Denoiser, Drift, Finish, SampleError, SamplerEntry};
+use super::{Denoiser, Finish, SampleError, SamplerEntry};
 use crate::{
     Points,
     base::BaseMeasure,
     manifold::Manifold,
+    metrics::Drift,
     noise::{NoiseRange, Schedule},
     rng::{Purpose, stream},
 };

@@ -16,7 +16,7 @@ pub use dpm::DpmSolver;
 pub use edm::Edm;
 pub use error::SampleError;
 pub use euler_maruyama::EulerMaruyama;
-pub use finish::{Drift, Finish};
+pub use finish::Finish;
 pub use generate::{BLOCK_ROWS, Generate, Samples};
 pub use heun::Heun;
 pub use registry::{SAMPLERS, SamplerEntry, lookup};

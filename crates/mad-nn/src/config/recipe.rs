@@ -69,7 +69,6 @@ const DEFAULTS: &str = "
     select = 'best'
     patience = 0
     split = 'distinct'
-    sampler = 'ancestral'
 ";
 
 /// A complete table of settings.
@@ -81,6 +80,7 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
     settings.insert("activation", hints.activation, "manifold");
     settings.insert("input_gain", hints.input_gain, "manifold");
     settings.insert("learning_rate", hints.learning_rate, "manifold");
+    settings.insert("sampler", sample::SAMPLERS[0].name, "defaults");
     if manifold.intrinsic_dim() == 0 {
         // On a finite set equal rows are the data, not duplicates.
         settings.insert("split", "random", "manifold");

@@ -1,11 +1,11 @@
 //! Making a run folder: all of it or nothing.
 
 use super::{Part, RunError, RunInfo, SupportRecord};
-use crate::{config::Config, disk::Disk, npy};
+use crate::{config::Config, disk::Disk};
 use mad_core::{
     Points,
     base::BaseChoice,
-    data::Columns,
+    data::{Columns, points_to_npy},
     manifold::{Manifold, PointTable},
 };
 use serde::{Deserialize, Serialize};
@@ -121,16 +121,16 @@ impl Contents {
         let mut info = RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.rows());
         let mut arrays = Vec::new();
         for part in Part::ALL {
-            arrays.push((part.name().to_string(), npy::encode(self.parts.get(part))));
+            arrays.push((part.name().to_string(), points_to_npy(self.parts.get(part))));
             if let Some(conditions) = &self.conditions {
-                arrays.push((format!("{}_condition", part.name()), npy::encode(conditions.get(part))));
+                arrays.push((format!("{}_condition", part.name()), points_to_npy(conditions.get(part))));
             }
         }
         for (i, (name, support)) in self.supports.iter().enumerate() {
             let file = format!("support{i}");
-            arrays.push((file.clone(), npy::encode(&support.points)));
+            arrays.push((file.clone(), points_to_npy(&support.points)));
             if let Some(weights) = &support.weights {
-                arrays.push((format!("{file}_weight"), npy::encode(&Points::from_vec(weights.clone(), 1))));
+                arrays.push((format!("{file}_weight"), points_to_npy(&Points::from_vec(weights.clone(), 1))));
             }
             info.supports.push(SupportRecord { name: name.clone(), file, weighted: support.weights.is_some() });
         }

@@ -29,11 +29,11 @@ use crate::{
     checkpoint::{self, CheckpointError, Identity, State},
     config::{Config, Method, Select},
     net::Model,
-    npy,
 };
 use mad_core::{
     Points,
     base::{BaseChoice, BaseMeasure},
+    data::points_from_npy,
     manifold::{BuildContext, Manifold, PointTable, build},
     noise::Anchor,
 };
@@ -241,7 +241,7 @@ fn read_array(folder: &Path, info: &RunInfo, name: &str) -> Result<Points, RunEr
     if blake3::hash(&bytes).to_hex().as_str() != expected {
         return Err(damaged("hash mismatch; the file is damaged"));
     }
-    npy::decode(&bytes).map_err(|problem| damaged(&problem))
+    points_from_npy(name, &bytes).map_err(|problem| damaged(&problem.to_string()))
 }
 
 /// The finite set that a spec calls `points:NAME`, from the run's own copy.
