@@ -1,11 +1,15 @@
 //! What the user typed. Nothing here knows what it means; see `commands/`.
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Learn distributions of data that live on a known set: globe, rotations, angles, categories, and products of these.
 #[derive(Debug, Parser)]
 #[command(name = "mad", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(
+    after_help = "Example:\n  mad demo\n  mad fit quakes.csv --manifold sphere:2 --out run && mad plot run --out map.png"
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -16,7 +20,7 @@ pub struct Cli {
 /// Flags that every command takes.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// Print one JSON object (with a `schema` number) on standard output instead of text
+    /// Print one JSON object (with a `schema` number) on standard output; on standard error if data go to standard output
     #[arg(long, global = true)]
     pub json: bool,
     /// How to show progress of long work on standard error
@@ -32,8 +36,20 @@ pub struct Common {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Folder with the earth and torus files
-    #[arg(long, global = true, env = "MAD_DATA", value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
+    #[arg(long, global = true, env = "MAD_DATA", value_name = "DIR", value_parser = any_path())]
+    data_dir: Option<PathBuf>,
+}
+
+/// A path that may be empty, as an unset variable often is.
+fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+impl Common {
+    /// Folder with the earth and torus files, if one was named.
+    pub fn data_dir(&self) -> Option<&Path> {
+        self.data_dir.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,7 +108,7 @@ pub struct Reading {
     /// Column separator: a character, or `tab`; found out by itself if absent
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<String>,
-    /// Accept quaternions of any length but zero
+    /// Accept quaternions of any length but zero, and move points onto the set from any distance
     #[arg(long)]
     pub normalize: bool,
 }
@@ -231,8 +247,8 @@ pub struct Density {
     #[arg(long, value_name = "FILE", required_unless_present = "grid", conflicts_with = "grid")]
     pub at: Option<PathBuf>,
     /// Number of points of an equal-area grid; the integral over it is printed
-    #[arg(long, value_name = "N")]
-    pub grid: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub grid: Option<u32>,
     /// CSV or NPY file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
@@ -254,8 +270,9 @@ pub struct Base {
     /// File of points in ambient space (`x0, x1, …`), or on the set in any form it is read in
     #[arg(long, value_name = "FILE")]
     pub at: PathBuf,
-    /// `uniform`, or `mixture:FILE` with columns `x0…, kappa, weight`
-    #[arg(long, value_name = "BASE", default_value = "uniform")]
+    /// `default` (the weights of a finite set, uniform elsewhere), `uniform`, or `mixture:FILE` with columns
+    /// `x0…, kappa, weight`
+    #[arg(long, value_name = "BASE", default_value = "default")]
     pub base: String,
     /// CSV or NPY file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
@@ -296,6 +313,7 @@ pub enum PlotWhat {
 
 /// Make, check and list data
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  mad data list\n  mad data make circle8-skewed --n 5000 --out circle.csv")]
 pub struct Data {
     #[command(subcommand)]
     pub command: DataCommand,
@@ -304,6 +322,7 @@ pub struct Data {
 #[derive(Debug, Subcommand)]
 pub enum DataCommand {
     /// The data sets that can be made or named
+    #[command(after_help = "Example:\n  mad data list --json")]
     List,
     /// Write a data set to a file
     #[command(after_help = "Example:\n  mad data make so3-mixture:32 --n 20000 --out rotations.csv")]

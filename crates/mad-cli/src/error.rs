@@ -7,7 +7,7 @@ use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
 use mad_core::sample::SampleError;
 use mad_nn::ConfigError;
-use mad_nn::run::RunError;
+use mad_nn::run::{PrepareError, RunError};
 use mad_nn::train::TrainError;
 use std::path::PathBuf;
 
@@ -39,6 +39,11 @@ pub enum CliError {
     Plot(#[from] PlotError),
     #[error("{path}: {source}; check that the folder exists, is writable and has room")]
     Io { path: PathBuf, source: std::io::Error },
+    #[error(
+        "the density at point {row} is not a finite number; the flow left the region the network knows: train longer, or \
+         use --steps with a larger number"
+    )]
+    NotFinite { row: usize },
     /// A signal arrived; everything was saved.
     #[error("interrupted by signal {signal}; saved at step {step}, continue with --resume")]
     Interrupted { signal: i32, step: u64 },
@@ -73,18 +78,27 @@ impl CliError {
             CliError::Metric(MetricError::Unknown { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
-                RunError::Occupied { .. } | RunError::Config(_) => 2,
+                RunError::Occupied { .. } => 2,
                 RunError::Contents { .. } => 3,
                 error if error.is_io() => 5,
                 _ => 4,
             },
-            CliError::Train(_) => 6,
+            CliError::Train(_) | CliError::NotFinite { .. } => 6,
             CliError::Sample(SampleError::NotFinite { .. }) => 6,
             CliError::Sample(_) => 2,
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
             CliError::Interrupted { signal, .. } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+        }
+    }
+}
+
+impl From<PrepareError> for CliError {
+    fn from(error: PrepareError) -> Self {
+        match error {
+            PrepareError::Config(error) => CliError::Config(error),
+            PrepareError::Data(error) => CliError::Data(error),
         }
     }
 }

@@ -49,7 +49,7 @@ pub fn table(common: &Common, reading: &Reading, source: &str, seed: u64) -> Res
     }
     match data::generators::dataset(source) {
         Ok((entry, arguments)) => {
-            let table = data::generators::make(source, None, seed, seed, common.data_dir.as_deref())?;
+            let table = data::generators::make(source, None, seed, seed, common.data_dir())?;
             Ok((table, Some((entry.manifold)(&arguments))))
         }
         // A word with an ending or a folder was meant as a file; say that it is not there.

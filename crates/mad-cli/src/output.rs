@@ -5,49 +5,59 @@ use crate::error::CliError;
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 
 /// Version of the JSON objects that `--json` prints; raised when a key changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
 
+/// Writes a line to standard error; a reader that has gone away is no reason to stop.
+pub fn say(text: impl AsRef<str>) {
+    let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+}
+
 /// Says something on standard error, unless the user wants quiet.
 pub fn notice(common: &Common, text: impl AsRef<str>) {
     if !common.quiet {
-        eprintln!("{}", text.as_ref());
+        say(text);
     }
 }
 
 /// Says something on standard error if the user wants to hear more.
 pub fn detail(common: &Common, text: impl AsRef<str>) {
-    if common.verbose && !common.quiet {
-        eprintln!("{}", text.as_ref());
+    if common.verbose {
+        notice(common, text);
     }
 }
 
 /// Writes the result of a command: the JSON object with `--json`, the text otherwise.
 pub fn result(common: &Common, command: &str, fields: Value, text: impl FnOnce() -> String) -> Result<(), CliError> {
-    if common.json {
-        let mut object = json!({ "schema": SCHEMA, "command": command });
-        if let (Some(all), Some(more)) = (object.as_object_mut(), fields.as_object()) {
-            all.extend(more.clone());
-        }
-        line(&object.to_string())
-    } else {
-        let text = text();
-        if text.is_empty() { Ok(()) } else { line(&text) }
-    }
+    line(&if common.json { object(command, fields) } else { text() })
 }
 
-/// Writes a result that went to standard output already as data: JSON goes to standard error then.
-pub fn result_beside_data(common: &Common, command: &str, fields: Value, text: impl FnOnce() -> String) {
-    if common.json {
-        let mut object = json!({ "schema": SCHEMA, "command": command });
-        if let (Some(all), Some(more)) = (object.as_object_mut(), fields.as_object()) {
-            all.extend(more.clone());
-        }
-        eprintln!("{object}");
-    } else {
-        notice(common, text());
+/// Writes the result of a command that wrote data to `out`: to standard error if the data went to standard output.
+pub fn result_of_data(
+    common: &Common,
+    command: &str,
+    out: &Path,
+    fields: Value,
+    text: impl FnOnce() -> String,
+) -> Result<(), CliError> {
+    if out.as_os_str() != "-" {
+        return result(common, command, fields, text);
     }
+    match common.json {
+        true => say(object(command, fields)),
+        false => notice(common, text()),
+    }
+    Ok(())
+}
+
+fn object(command: &str, fields: Value) -> String {
+    let mut object = json!({ "schema": SCHEMA, "command": command });
+    if let (Some(all), Some(more)) = (object.as_object_mut(), fields.as_object()) {
+        all.extend(more.clone());
+    }
+    object.to_string()
 }
 
 fn line(text: &str) -> Result<(), CliError> {

@@ -1,6 +1,7 @@
 //! Progress of long work on standard error: a bar on a terminal, plain lines elsewhere.
 
 use crate::args::{Common, Progress};
+use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -47,7 +48,8 @@ impl Meter {
                 *last = Instant::now();
                 let rate = (done - *from) as f64 / started.elapsed().as_secs_f64();
                 let left = if rate > 0.0 { (self.total - done) as f64 / rate } else { f64::NAN };
-                eprintln!("{} {done}/{} {rate:.1}/s {} {left:.0}s left", self.label, self.total, note());
+                let (label, total, note) = (&self.label, self.total, note());
+                output::say(format!("{label} {done}/{total} {rate:.1}/s {note} {left:.0}s left"));
             }
             How::Plain { .. } | How::Nothing => {}
         }

@@ -25,7 +25,7 @@ fn events_on_the_globe() {
     assert_eq!(desk.ok("sample run --n 0 --seed 5"), "latitude,longitude\n");
 
     let scores = desk.json("eval run --against test --n 100");
-    for metric in ["nll_bound", "mmd", "mmd_floor", "mmd2_unbiased", "nn_accuracy", "drift"] {
+    for metric in ["nll_bound", "mmd", "mmd_floor", "mmd2_unbiased", "nn_accuracy", "drift_mean", "drift_far"] {
         assert!(scores["metrics"][metric].is_object(), "{metric} is missing in {scores}");
     }
     assert!(scores["metrics"]["mmd_floor"]["value"].as_f64().is_some_and(|floor| floor > 0.0), "{scores}");

@@ -51,6 +51,8 @@ fn killed_and_resumed_equals_unbroken() {
     wait_for_checkpoint(&desk, "broken");
     child.kill().expect("killed");
     child.wait().expect("ended");
+    let last = "step-00000300".to_owned();
+    assert!(!desk.names("broken/checkpoints").contains(&last), "the kill came too late to test anything");
     desk.ok(&format!("{} --resume", fit("broken")));
     assert_same(&final_checkpoint(&desk, "whole"), &final_checkpoint(&desk, "broken"));
     assert_eq!(desk.read("whole/metrics.jsonl"), desk.read("broken/metrics.jsonl"));

@@ -145,9 +145,12 @@ fn posterior_means_scores_and_log_densities_agree_with_the_table() {
         let mut score = vec![f64::NAN; dim];
         base.score(&x, sigma, &mut score);
         let exact = number(row[4]);
-        // The uniform sphere overrides the difference (mean − x)/σ², which others carry with the rounding of 1.
+        // Spheres and mixtures override the difference (mean − x)/σ², which others carry with the rounding of 1.
         let tolerance = if row[0].starts_with("sphere") || row[0].starts_with("torus") {
             1e-12 * exact.abs().max(1e-12)
+        } else if ["mixture", "antipodal"].contains(&row[0]) {
+            // Near the centre the mean of opposite sides carries the rounding of 1.
+            1e-12 * exact.abs() + if norm(&x) > 0.5 { 0.0 } else { 1e-15 / (sigma * sigma) }
         } else {
             1e-12 * exact.abs() + 4e-14 / (sigma * sigma)
         };
@@ -161,4 +164,27 @@ fn posterior_means_scores_and_log_densities_agree_with_the_table() {
         worst[0], worst[1], worst[2]
     );
     assert_eq!(count, 10 * 7 * 6);
+}
+
+#[test]
+fn a_mixture_without_concentration_has_the_score_of_the_uniform_measure() {
+    for dim in [2, 3, 4, 10] {
+        let mut mean = vec![0.0; dim];
+        mean[0] = 1.0;
+        let flat = Component { weight: 1.0, mean, concentration: 0.0 };
+        let mixture = VonMisesFisherMixture::new(vec![flat], false, 0.0).unwrap();
+        let uniform = UniformSphere::new(dim);
+        for sigma in [1e-6, 1e-4, 1e-2, 1.0, 1e3] {
+            for radius in [1e-9, 0.4, 0.6, 1.0, 1.0 + 2.0 * sigma, 3.0] {
+                let mut x = vec![0.0; dim];
+                (x[0], x[1]) = (0.6 * radius, -0.8 * radius);
+                let (mut a, mut b) = (vec![f64::NAN; dim], vec![f64::NAN; dim]);
+                mixture.score(&x, sigma, &mut a);
+                uniform.score(&x, sigma, &mut b);
+                let difference: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+                let error = norm(&difference) / norm(&b);
+                assert!(error < 1e-12, "R^{dim}, σ = {sigma}, |x| = {radius}: {error:.1e}");
+            }
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use mad_core::{
     Points,
     data::{
-        AngleUnit, Cell, ColumnOptions, Columns, DataError, Decoded, Layout, QuaternionOrder, ReadOptions, Split,
-        SplitKind, Table, duplicates, read, support, write_table, writer,
+        AngleUnit, Cell, ColumnOptions, Columns, DataError, Decoded, Layout, LoadError, QuaternionOrder, ReadOptions,
+        Split, SplitKind, Table, duplicates, load, manifold_named, read, support, write_table, writer,
     },
     manifold::{BuildContext, build},
 };
@@ -73,9 +73,15 @@ fn empty_files_are_refused() {
 #[test]
 fn numbers_that_are_none_are_refused_with_line_and_column() {
     let after_comments = "# one\nlat,lon\n\n1,2\n# two\n";
-    for (cell, word) in
-        [("NaN", "finite"), ("inf", "finite"), ("1e999", "finite"), ("", "blank"), ("NA", "`NA`"), ("x", "`x`")]
-    {
+    for (cell, word) in [
+        ("NaN", "finite"),
+        ("inf", "finite"),
+        ("1e999", "finite"),
+        ("", "blank"),
+        ("NA", "`NA`"),
+        ("x", "`x`"),
+        ("-1e300", "-1e300 is too large"),
+    ] {
         let content = format!("{after_comments}3,{cell}\n");
         refusal(&Layout::Direction, &content, &["line 6", "column lon", word]);
     }
@@ -116,7 +122,7 @@ fn bad_quaternions_are_refused_and_near_ones_repaired() {
     assert_eq!(near.points.row(1), [0.0, 1.0, 0.0, 0.0]);
     assert!(near.notices.iter().any(|n| n.contains("1 quaternions were rescaled")), "{:?}", near.notices);
     let options = ColumnOptions { normalize: true, ..Default::default() };
-    let (_, scaled) = decode(&Layout::Rotation, &rotation("0,0,-3e200,4e200"), &options).unwrap();
+    let (_, scaled) = decode(&Layout::Rotation, &rotation("0,0,-3e100,4e100"), &options).unwrap();
     assert!(close(scaled.points.row(1), &[0.0, 0.0, -0.6, 0.8], 1e-15));
     refusal_with(&Layout::Rotation, &rotation("0,0,0,0"), &options, &["norm zero"]);
 }
@@ -217,6 +223,62 @@ fn unknown_categories_are_refused_at_use() {
     for part in ["use.csv", "line 3", "column colour", "`gren`", "nearest known: `green`"] {
         assert!(text.contains(part), "`{part}` is missing in: {text}");
     }
+}
+
+#[test]
+fn declared_numbers_of_levels_must_be_those_of_the_file() {
+    let folder = Folder::new();
+    let rows = "a,b,c\nu,x,1\nv,y,2\nw,x,3\nu,y,4\n";
+    let table = folder.read("levels.csv", rows).unwrap();
+    let options = ColumnOptions::default();
+    assert_eq!(load(&table, "categorical:3,2,4", &options).unwrap().manifold.spec(), "categorical:3,2,4");
+    assert_eq!(load(&table, "categorical", &options).unwrap().manifold.spec(), "categorical:3,2,4");
+    // The first has another total, the second the same one.
+    for (spec, column, found, declared) in
+        [("categorical:2,2,2", "`a`", "3", "2"), ("categorical:3,3,3", "`b`", "2", "3")]
+    {
+        let error = load(&table, spec, &options).unwrap_err();
+        let text = error.to_string();
+        for part in ["levels.csv", column, &format!("has {found} different"), &format!("declares {declared}")] {
+            assert!(text.contains(part), "`{part}` is missing in: {text}");
+        }
+        assert!(matches!(error, LoadError::Data(error) if !error.is_usage() && !error.is_io()), "{text}");
+    }
+}
+
+#[test]
+fn categories_are_trimmed_and_blank_cells_are_bad_rows() {
+    let layout = Layout::Categories(None);
+    let (columns, decoded) =
+        decode(&layout, "colour,size\nred,big\n red,small \nblue,\tbig\n", &ColumnOptions::default()).unwrap();
+    assert_eq!(columns.level_counts(), [[2, 2]]);
+    assert_eq!(decoded.points.row(1), [0.0, 1.0, 0.0, 1.0]);
+    let error = refusal(
+        &layout,
+        "colour,size\nred,big\n ,big\nred,\nblue,small\n",
+        &["line 3, column colour: the cell is blank", "line 4, column size: the cell is blank"],
+    );
+    assert!(matches!(error, DataError::Rows(rows) if rows.total == 2));
+    refusal(&layout, "colour,size\nred,\nblue, \n", &["2 bad rows", "line 2, column size", "line 3, column size"]);
+}
+
+#[test]
+fn guessed_names_of_text_columns_are_said() {
+    let notices =
+        |content: &str| decode(&Layout::Categories(None), content, &ColumnOptions::default()).unwrap().1.notices;
+    let said = "the first row was read as column names: red, small";
+    assert_eq!(notices("red,small\nblue,big\n"), [said]);
+    // A number below shows that the first row holds names; told by the user, nothing is guessed.
+    assert!(notices("colour,year\nblue,1999\n").is_empty());
+    assert_eq!(
+        notices("red,3\nblue,big\nred,small\nblue,big\n"),
+        ["no column names: the first row was read as values"]
+    );
+    let path = Folder::new();
+    let options = ReadOptions { header: Some(false), ..Default::default() };
+    let table = read(&path.write("t.csv", "red,small\nblue,big\n"), &options).unwrap();
+    let columns = Columns::find(&Layout::Categories(None), &table, &ColumnOptions::default()).unwrap();
+    assert!(columns.decode(&table).unwrap().notices.is_empty());
 }
 
 #[test]
@@ -355,6 +417,24 @@ fn finite_sets_are_read_with_weights() {
 }
 
 #[test]
+fn repeated_points_of_a_finite_set_are_refused_by_line() {
+    let folder = Folder::new();
+    let path = folder.write("mine.csv", "# set\nx0,x1\n1,0\n0,1\n1,0\n-0,1\n2,0\n1,0\n");
+    let error = manifold_named(&format!("product(points:{},sphere:2)", path.display())).unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "mine.csv: 3 bad rows",
+        "line 5: the same point as on line 3",
+        "line 6: the same point as on line 4",
+        "line 8: the same point as on line 3",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in: {text}");
+    }
+    assert!(!text.contains("support-0"), "{text}");
+    assert!(matches!(error, LoadError::Data(DataError::Rows(_))), "{text}");
+}
+
+#[test]
 fn written_files_read_back_exactly() {
     let folder = Folder::new();
     let data = vec![1.0 / 3.0, -1e-300, 6.02e23, 0.0, f64::MIN_POSITIVE, 123456789.123];
@@ -466,7 +546,7 @@ fn hostile_arrays_are_refused() {
     let table = folder.read("nan.npy", npy("'<f8'", "False", "(2, 3)", &nan)).unwrap();
     let columns = Columns::find(&Layout::Direction, &table, &ColumnOptions::default()).unwrap();
     let text = columns.decode(&table).unwrap_err().to_string();
-    assert!(["nan.npy", "line 2", "column x0"].iter().all(|p| text.contains(p)), "{text}");
+    assert!(["nan.npy", "row 2", "column x0"].iter().all(|p| text.contains(p)), "{text}");
 }
 
 /// The data directory, or a line that says why a test does nothing.

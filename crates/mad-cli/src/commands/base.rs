@@ -45,12 +45,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     file.finish()?;
     let fields = json!({ "n": points.len(), "manifold": manifold.spec(), "sigma": args.sigma, "out": args.out });
     let text = || format!("{} points on {}, noise level {}", points.len(), manifold.spec(), args.sigma);
-    if args.out.as_os_str() == "-" {
-        output::result_beside_data(common, "base", fields, text);
-        Ok(())
-    } else {
-        output::result(common, "base", fields, text)
-    }
+    output::result_of_data(common, "base", &args.out, fields, text)
 }
 
 /// Whether the table has exactly the columns `x0 … x{dim − 1}`, or that many without names.

@@ -12,16 +12,11 @@ pub fn run(common: &Common, args: &Data) -> Result<(), CliError> {
         DataCommand::List => super::list::list(common, &[ListKind::Datasets]),
         DataCommand::Make { name, n, seed, target_seed, out } => {
             let target = target_seed.unwrap_or(*seed);
-            let table = generators::make(name, *n, *seed, target, common.data_dir.as_deref())?;
+            let table = generators::make(name, *n, *seed, target, common.data_dir())?;
             write_table(out, &table)?;
             let fields = json!({ "name": name, "rows": table.len(), "seed": seed, "out": out });
             let text = || format!("{} rows of {name}", table.len());
-            if out.as_os_str() == "-" {
-                output::result_beside_data(common, "data make", fields, text);
-                Ok(())
-            } else {
-                output::result(common, "data make", fields, text)
-            }
+            output::result_of_data(common, "data make", out, fields, text)
         }
         DataCommand::Check { file, manifold, reading } => check(common, file, manifold, reading),
     }

@@ -6,6 +6,7 @@ use super::opened::{Opened, SamplerChoice};
 use super::plot::beside;
 use crate::args::{Common, Demo};
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::output;
 use mad_core::Points;
 use mad_core::data::{self, ColumnOptions, generators, writer};
@@ -35,17 +36,24 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
     let loaded = data::load(&table, MANIFOLD, &ColumnOptions::default())?;
     output::notice(common, format!("{} earthquakes of one week (USGS), on the sphere", loaded.points.len()));
     std::fs::create_dir_all(&args.out).map_err(|e| CliError::io(&args.out, e))?;
+    let interrupt = Interrupt::listen()?;
     let mut scores = Vec::new();
     let mut models = Vec::new();
     for method in METHODS {
         let mut settings = Partial::new();
         settings.flag("demo", "method", method)?;
         settings.flag("--steps", "steps", args.steps.unwrap_or(STEPS) as i64)?;
-        settings.flag("--seed", "seed", args.seed as i64)?;
-        let quiet = Common { quiet: common.quiet || !models.is_empty(), ..common.clone() };
-        let contents = contents(&quiet, &table, loaded.clone(), &settings)?;
+        let seed = i64::try_from(args.seed).map_err(|_| CliError::Usage(format!("--seed: at most {}", i64::MAX)))?;
+        settings.flag("--seed", "seed", seed)?;
+        // What there is to say about the data is said once.
+        let mut talk = common.clone();
+        talk.quiet |= !models.is_empty();
+        let contents = contents(&talk, &table, loaded.clone(), &settings)?;
         let folder = args.out.join(method);
-        let fit = train_contents(common, &contents, &folder, true)?;
+        let fit = train_contents(common, &contents, &folder, true, &interrupt)?;
+        if let Some(signal) = interrupt.signal() {
+            return Err(CliError::Interrupted { signal, step: fit.step });
+        }
         let opened = Opened::new(&folder)?;
         let (score, samples) = score(method, &opened, fit.seconds, args.seed)?;
         let mut file = writer(&args.out.join(format!("samples-{method}.csv")), &opened.columns().encode_header())?;

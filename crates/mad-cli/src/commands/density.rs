@@ -22,14 +22,20 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
             (points, header, rows)
         }
         (None, n) => {
-            let grid = n.and_then(|n| manifold.grid(n)).ok_or_else(|| {
+            let grid = n.and_then(|n| manifold.grid(n as usize)).ok_or_else(|| {
                 CliError::Usage(format!("no equal-area grid is known for {}; use --at FILE", manifold.spec()))
             })?;
             let rows = opened.columns().encode(&grid);
             (grid, opened.columns().encode_header(), rows)
         }
     };
-    let densities = densities(common, &opened, &points, args.steps as usize);
+    if manifold.is_quotient() {
+        return Err(CliError::Usage(format!(
+            "{}: densities on quotients are not available; `mad eval` gives the likelihood bound",
+            manifold.spec()
+        )));
+    }
+    let densities = densities(common, &opened, &points, args.steps as usize)?;
     header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
     for (row, (density, ratio)) in rows.iter_mut().zip(&densities) {
         row.extend([Cell::Number(*density), Cell::Number(*ratio)]);
@@ -58,22 +64,21 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     } else {
         format!("{} points, mean log-density {mean:.4} nats w.r.t. volume", densities.len())
     };
-    if args.out.as_os_str() == "-" {
-        output::result_beside_data(common, "density", fields, || text);
-        Ok(())
-    } else {
-        output::result(common, "density", fields, || text)
-    }
+    output::result_of_data(common, "density", &args.out, fields, || text)
 }
 
-fn densities(common: &Common, opened: &Opened, points: &Points, steps: usize) -> Vec<(f64, f64)> {
+fn densities(common: &Common, opened: &Opened, points: &Points, steps: usize) -> Result<Vec<(f64, f64)>, CliError> {
     let mut meter = crate::progress::Meter::start(common, "density", 0, points.len() as u64);
     let mut all = Vec::with_capacity(points.len());
     for block in points.as_slice().chunks(BLOCK * points.dim()) {
         let block = Points::from_vec(block.to_vec(), points.dim());
+        let first = all.len();
         all.extend(opened.densities(&block, steps));
+        if let Some(row) = all[first..].iter().position(|d: &(f64, f64)| !d.0.is_finite()) {
+            return Err(CliError::NotFinite { row: first + row + 1 });
+        }
         meter.advance(all.len() as u64, String::new);
     }
     meter.finish();
-    all
+    Ok(all)
 }

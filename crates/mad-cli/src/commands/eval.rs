@@ -7,7 +7,7 @@ use crate::output;
 use mad_core::Points;
 use mad_core::likelihood::{BoundConfig, likelihood_bound};
 use mad_core::manifold::Manifold;
-use mad_core::metrics::{Comparison, METRICS, Measurement};
+use mad_core::metrics::{Comparison, METRICS, Measurement, drift_measurements};
 use mad_nn::Part;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,10 @@ pub fn compare(
     names: &[String],
     seed: u64,
 ) -> Result<Vec<Measurement>, CliError> {
-    let comparison = Comparison { manifold, samples, reference, training, draws: FLOOR_DRAWS, seed };
+    // Lifted samples of a quotient stand for their classes, as the reference does.
+    let mut samples = samples.clone();
+    samples.rows_mut().for_each(|x| manifold.canonicalise(x));
+    let comparison = Comparison { manifold, samples: &samples, reference, training, draws: FLOOR_DRAWS, seed };
     let mut measurements = Vec::new();
     for entry in METRICS {
         let wanted = match names {
@@ -80,24 +83,17 @@ fn of_run(args: &Eval) -> Result<Vec<Measurement>, CliError> {
     if wanted("nll") {
         measurements.push(nll_bound(&opened, &reference));
     }
-    if args.metrics.iter().any(|m| m != "nll") || args.metrics.is_empty() {
-        let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
-        let samples = opened.sample(choice, args.seed, args.n.unwrap_or(reference.len()))?;
-        let training = opened.run.part(Part::Train)?;
-        let names: Vec<String> = args.metrics.iter().filter(|m| *m != "drift" && *m != "nll").cloned().collect();
-        if names.len() > usize::from(args.metrics.is_empty()) || args.metrics.is_empty() {
-            let found = compare(manifold, &samples.points, &reference, Some(&training), &names, args.seed)?;
-            // Samples were projected; what counts is how far they stood off before.
-            measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
-        }
-        if wanted("drift") {
-            let drift = samples.drift;
-            measurements.push(Measurement {
-                name: "drift".into(),
-                value: drift.mean,
-                note: format!("mean distance before projection; largest {:.1e}", drift.max),
-            });
-        }
+    if args.metrics.iter().all(|m| m == "nll") && !args.metrics.is_empty() {
+        return Ok(measurements);
+    }
+    let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
+    let samples = opened.sample(choice, args.seed, args.n.unwrap_or(reference.len()))?;
+    let training = opened.run.part(Part::Train)?;
+    let found = compare(manifold, &samples.points, &reference, Some(&training), &args.metrics, args.seed)?;
+    // These samples were projected; what counts is how far they stood off before.
+    measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
+    if wanted("drift") {
+        measurements.extend(drift_measurements(&samples.drift));
     }
     Ok(measurements)
 }
@@ -115,7 +111,6 @@ fn of_file(args: &Eval) -> Result<Vec<Measurement>, CliError> {
     // The reference decides columns and categories; samples are read in the same way.
     let (_, reference) = args.reading.load(args.against.as_ref(), spec)?;
     let table = mad_core::data::read(&args.what, &args.reading.read_options()?)?;
-    let mut samples = reference.columns.decode(&table)?.points;
-    samples.rows_mut().for_each(|x| reference.manifold.canonicalise(x));
+    let samples = reference.columns.decode(&table)?.points;
     compare(reference.manifold.as_ref(), &samples, &reference.points, None, &args.metrics, args.seed)
 }

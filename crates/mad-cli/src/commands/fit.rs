@@ -7,22 +7,22 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Meter;
-use mad_core::data::{self, ColumnOptions, Columns, FRACTIONS, Layout, Loaded, Split, Table, duplicates};
+use mad_core::data::{self, Loaded, Table, duplicates};
 use mad_nn::config::Partial;
-use mad_nn::run::{Contents, Parts, RunColumns};
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
-use mad_nn::{Config, Run};
+use mad_nn::{Contents, Run};
 use serde_json::json;
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let mut settings = asked(args)?;
-    // A resumed run keeps the seed it began with.
-    let seed = match settings.integer("seed") {
-        Some(seed) => seed,
-        None if args.resume && args.out.join("run.json").is_file() => Run::open(&args.out)?.config().seed,
-        None => seed_or_fresh(common, None),
-    };
+    if args.resume && args.out.join("run.json").is_file() {
+        // A resumed run keeps the settings it began with; what was asked for now must agree with them.
+        let kept = Run::open(&args.out)?.config().to_toml();
+        settings = Partial::from_toml(&kept, "the run's config.toml")?.merge(settings);
+        settings.take("manifold");
+    }
+    let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
     settings.flag("--seed", "seed", seed as i64)?;
     let (table, own) = input::table(common, &args.reading, &args.data, seed)?;
     let asked_for = settings.take("manifold");
@@ -34,7 +34,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     };
     let loaded = data::load(&table, &spec, &args.reading.column_options())?;
     let contents = contents(common, &table, loaded, &settings)?;
-    let fit = train_contents(common, &contents, &args.out, args.resume)?;
+    let fit = train_contents(common, &contents, &args.out, args.resume, &Interrupt::listen()?)?;
     report(common, args, &contents, &fit)
 }
 
@@ -65,33 +65,18 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
     Ok(settings)
 }
 
-/// Resolves the settings, divides the rows and standardises real columns.
+/// What the run is made from; tells what was noticed about the data on the way.
 pub fn contents(common: &Common, table: &Table, loaded: Loaded, settings: &Partial) -> Result<Contents, CliError> {
-    let Loaded { manifold, mut columns, mut points, notices, supports } = loaded;
-    let config = Config::resolve(settings, manifold.as_ref())?;
-    notices.iter().for_each(|text| output::notice(common, text));
-    if let Some(text) = duplicates(&points).notice().filter(|_| manifold.intrinsic_dim() > 0) {
+    loaded.notices.iter().for_each(|text| output::notice(common, text));
+    if let Some(text) = duplicates(&loaded.points).notice().filter(|_| loaded.manifold.intrinsic_dim() > 0) {
         output::notice(common, text);
     }
-    let base = data::read_base(&config.base, manifold.ambient_dim())?;
-    let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
-    columns.fit(&mut points, &split.train);
-    let cut = |points: &mad_core::Points| Parts {
-        train: points.select(&split.train),
-        validation: points.select(&split.validation),
-        test: points.select(&split.test),
-    };
-    let mut condition = None;
-    if !config.condition.is_empty() {
-        let (found, values) = condition_columns(table, &config.condition, &split)?;
-        condition = Some((found, cut(&values)));
-    }
-    let (condition, conditions) = condition.unzip();
-    let parts = cut(&points);
+    let contents = Contents::new(table, loaded, settings)?;
+    let Contents { manifold, parts, config, .. } = &contents;
     output::detail(
         common,
         format!(
-            "{}: {} training, {} validation, {} test rows; {} {}x{} {:?}, {} parameters of noise {} to {}",
+            "{}: {} training, {} validation, {} test rows; {} {}x{} {:?}, noise {} from {} to {}",
             manifold.spec(),
             parts.train.len(),
             parts.validation.len(),
@@ -105,23 +90,17 @@ pub fn contents(common: &Common, table: &Table, loaded: Loaded, settings: &Parti
             config.sigma_max
         ),
     );
-    let columns = RunColumns { points: columns, condition };
-    Ok(Contents { manifold, base, parts, conditions, columns, supports, config })
-}
-
-/// Numeric columns that the model is conditioned on, standardised by the training rows.
-fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Columns, mad_core::Points), CliError> {
-    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
-    let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
-    let mut columns = Columns::find(&Layout::Real(count), table, &options)?;
-    let mut values = columns.decode(table)?.points;
-    columns.fit(&mut values, &split.train);
-    Ok((columns, values))
+    Ok(contents)
 }
 
 /// Trains with progress shown; Ctrl-C saves and ends.
-pub fn train_contents(common: &Common, contents: &Contents, out: &Path, resume: bool) -> Result<train::Fit, CliError> {
-    let interrupt = Interrupt::listen()?;
+pub fn train_contents(
+    common: &Common,
+    contents: &Contents,
+    out: &Path,
+    resume: bool,
+    interrupt: &Interrupt,
+) -> Result<train::Fit, CliError> {
     let label = format!("{:?}", contents.config.method).to_lowercase();
     let mut watcher = Watcher { common, label, meter: None, loss: None, nll: None };
     let fit = train::fit(contents, out, resume, &mut watcher, interrupt.flag())?;

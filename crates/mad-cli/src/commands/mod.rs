@@ -28,10 +28,7 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Plot(args) => plot::run(common, args),
         Command::Data(args) => data::run(common, args),
         Command::List(args) => list::run(common, args),
-        Command::Completions(args) => {
-            shell::completions(args);
-            Ok(())
-        }
+        Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }
 }

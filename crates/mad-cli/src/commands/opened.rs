@@ -4,6 +4,7 @@ use crate::error::CliError;
 use crate::output;
 use mad_core::Points;
 use mad_core::data::{self, Columns, ReadOptions, Table};
+use mad_core::likelihood::FlowConfig;
 use mad_core::sample::{Generate, Samples, lookup};
 use mad_nn::{LearnedDenoiser, Part, Run};
 use std::path::Path;
@@ -43,10 +44,7 @@ impl Opened {
 
     /// The rows of a table as points.
     pub fn decode(&self, table: &Table) -> Result<Points, CliError> {
-        let manifold = self.run.manifold().as_ref();
-        let mut points = self.columns().decode_on(table, manifold)?.points;
-        points.rows_mut().for_each(|x| manifold.canonicalise(x));
-        Ok(points)
+        Ok(self.run.decode(table)?)
     }
 
     /// A part of the run's own data by name, or a file.
@@ -59,15 +57,15 @@ impl Opened {
 
     /// The settings with which samples are drawn.
     pub fn generate(&self, choice: SamplerChoice<'_>, seed: u64, projected: bool) -> Result<Generate, CliError> {
-        let config = self.run.config();
-        let entry = lookup(choice.name.unwrap_or(&config.sampler))?;
-        let mut generate = Generate::new(entry, config.noise_range(), seed);
+        let mut generate = self.run.generate(seed)?;
         generate.projected = projected;
-        generate.nfe = match choice {
-            SamplerChoice { nfe: Some(nfe), .. } => nfe as usize,
-            SamplerChoice { name: None, .. } => config.nfe as usize,
-            SamplerChoice { .. } => entry.nfe,
-        };
+        if let Some(name) = choice.name {
+            let sampler = lookup(name)?;
+            generate = Generate { sampler, schedule: sampler.schedule, nfe: sampler.nfe, ..generate };
+        }
+        if let Some(nfe) = choice.nfe {
+            generate.nfe = nfe as usize;
+        }
         Ok(generate)
     }
 
@@ -79,11 +77,8 @@ impl Opened {
 
     /// Density columns: log-density per original unit and log-ratio to the base, for each point.
     pub fn densities(&self, points: &Points, steps: usize) -> Vec<(f64, f64)> {
-        let base = self.run.base().as_ref();
-        let config = mad_core::likelihood::FlowConfig { range: self.run.config().noise_range(), steps };
-        let ratios = mad_core::likelihood::log_ratio(&self.denoiser, base, points, &config);
-        let jacobian = self.columns().log_jacobian();
-        points.rows().zip(ratios).map(|(x, ratio)| (ratio + base.log_weight(x) + jacobian, ratio)).collect()
+        let flow = FlowConfig { range: self.run.config().noise_range(), steps };
+        self.run.densities(&self.denoiser, points, &flow)
     }
 }
 

@@ -10,6 +10,9 @@ use mad_core::data::{Cell, Table, writer};
 use serde_json::json;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
+    if !args.guidance.is_finite() {
+        return Err(CliError::Usage(format!("--guidance {}: give a finite number", args.guidance)));
+    }
     let mut opened = Opened::new(&args.run)?;
     if let Some(condition) = condition(&opened, &args.given)? {
         opened.denoiser = opened.denoiser.given(condition, args.guidance);
@@ -17,6 +20,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
     let generate = opened.generate(choice, seed, !args.unprojected)?;
+    generate.levels()?;
     let manifold = opened.run.manifold().as_ref();
     let header = match args.unprojected {
         true => (0..manifold.ambient_dim()).map(|i| format!("x{i}")).collect(),
@@ -48,12 +52,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
             args.n, generate.sampler.name, generate.nfe, drift.mean, drift.max
         )
     };
-    if args.out.as_os_str() == "-" {
-        output::result_beside_data(common, "sample", fields, text);
-        Ok(())
-    } else {
-        output::result(common, "sample", fields, text)
-    }
+    output::result_of_data(common, "sample", &args.out, fields, text)
 }
 
 /// The condition in the units of the training file, from `name=value` words.

@@ -3,10 +3,13 @@
 use crate::args::{Cli, Completions, Man};
 use crate::error::CliError;
 use clap::CommandFactory;
+use std::io::Write;
 
 /// Prints the completion script of a shell.
-pub fn completions(args: &Completions) {
-    clap_complete::generate(args.shell, &mut Cli::command(), "mad", &mut std::io::stdout());
+pub fn completions(args: &Completions) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "mad", &mut script);
+    std::io::stdout().write_all(&script).map_err(|e| CliError::io("standard output", e))
 }
 
 /// Writes one manual page per command.

@@ -26,7 +26,7 @@ fn read_mixture(path: &Path, dim: usize) -> Result<Vec<Component>, DataError> {
         return Err(DataError::Columns { file, line, wanted, found, advice: String::new() });
     };
     let mut components = Vec::with_capacity(table.len());
-    let mut errors = RowErrorList::default();
+    let mut errors = RowErrorList::new(table.unit());
     for row in 0..table.len() {
         let mut values = Vec::with_capacity(places.len());
         for &place in &places {

@@ -23,7 +23,7 @@ pub(super) fn read(source: &str, mut bytes: Vec<u8>, options: &ReadOptions) -> R
         .from_reader(text.as_bytes());
     let mut record = csv::StringRecord::new();
     let mut table: Option<Table> = None;
-    let mut errors = RowErrorList::default();
+    let mut errors = RowErrorList::new("line");
     let mut doubled = false;
     let bad_csv = |e: csv::Error| DataError::io(source, "read", io_error(e));
     let (mut line, mut counted) = (1, 0);
@@ -81,7 +81,7 @@ fn first_row(source: &str, line: usize, record: &csv::StringRecord, options: &Re
         table.push(line, record);
         table
     };
-    table.set_header_line(line);
+    table.set_header_line(line, options.header.is_none());
     Ok(table)
 }
 

@@ -5,6 +5,9 @@ use std::{fmt, io, path::PathBuf};
 /// How many bad rows are listed one by one.
 pub const LISTED_ROWS: usize = 20;
 
+/// Largest absolute value of a number in a table.
+pub(crate) const LARGEST_NUMBER: f64 = 1e140;
+
 /// A refusal of input or a failure to write output. Every text names the file and says what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -182,6 +185,21 @@ pub enum DataError {
         /// Memory of one dense layer on that many inputs.
         megabytes: usize,
     },
+    /// A column of strings with another number of different values than the spec says.
+    #[error(
+        "{file}: column `{column}` has {found} different values, and the manifold declares {declared}; \
+         write categorical without numbers to take them from the file"
+    )]
+    LevelCount {
+        /// The file in question.
+        file: String,
+        /// The column.
+        column: String,
+        /// Number of values in the file.
+        found: usize,
+        /// Number of values in the spec.
+        declared: usize,
+    },
     /// A part of a split without rows.
     #[error(
         "cannot split {rows} rows ({distinct} distinct): the {part} part would be empty; \
@@ -279,6 +297,8 @@ pub struct RowErrors {
 /// One bad row.
 #[derive(Debug)]
 pub struct RowError {
+    /// `line`, or `row` for files without lines.
+    pub unit: &'static str,
     /// Line of the file, from 1; row of the array for files without lines.
     pub line: usize,
     /// The column or columns, where the fault has a place.
@@ -299,8 +319,8 @@ pub enum RowFault {
         /// Fields here.
         found: usize,
     },
-    /// Nothing where a number must stand.
-    #[error("the cell is blank; a number is needed")]
+    /// Nothing where a value must stand.
+    #[error("the cell is blank; fill it in or leave the row out")]
     Blank,
     /// A decimal comma.
     #[error("`{0}` has a decimal comma; write a decimal point")]
@@ -311,6 +331,9 @@ pub enum RowFault {
     /// NaN or an infinity.
     #[error("{0} is not a finite number")]
     NotFinite(f64),
+    /// A number whose square over σ² overflows.
+    #[error("{0:e} is too large; numbers up to {LARGEST_NUMBER:e} are read")]
+    TooLarge(f64),
     /// Latitude off the globe.
     #[error("latitude {0} is outside [-90, 90]")]
     Latitude(f64),
@@ -355,6 +378,14 @@ pub enum RowFault {
     /// A weight that makes its point impossible.
     #[error("weight {0} is not positive; leave the row out instead")]
     Weight(f64),
+    /// A point that a finite set already has.
+    #[error("the same point as on {unit} {first}; list each point once and use a `weight` column")]
+    Duplicate {
+        /// `line`, or `row` for files without lines.
+        unit: &'static str,
+        /// Where the point stands first.
+        first: usize,
+    },
     /// A point off the manifold.
     #[error("the point lies {deviation} away from {manifold}, more than {tolerance}; use --normalize to project")]
     OffManifold {
@@ -391,7 +422,7 @@ impl fmt::Display for RowErrors {
 
 impl fmt::Display for RowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}", self.line)?;
+        write!(f, "{} {}", self.unit, self.line)?;
         if let Some(column) = &self.column {
             write!(f, ", column {column}")?;
         }
@@ -400,17 +431,23 @@ impl fmt::Display for RowError {
 }
 
 /// Gathers bad rows while a file is read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RowErrorList {
+    unit: &'static str,
     listed: Vec<RowError>,
     total: usize,
 }
 
 impl RowErrorList {
+    /// No bad row yet; places are counted in `unit`, which is `line` or `row`.
+    pub(crate) fn new(unit: &'static str) -> Self {
+        Self { unit, listed: Vec::new(), total: 0 }
+    }
+
     pub(crate) fn push(&mut self, line: usize, column: Option<String>, fault: RowFault) {
         self.total += 1;
         if self.listed.len() < LISTED_ROWS {
-            self.listed.push(RowError { line, column, fault });
+            self.listed.push(RowError { unit: self.unit, line, column, fault });
         }
     }
 

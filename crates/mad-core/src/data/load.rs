@@ -1,6 +1,6 @@
 //! From a table and the name of a manifold to points on that manifold.
 
-use super::{ColumnOptions, Columns, DataError, Layout, ReadOptions, Table, generators, read, support};
+use super::{ColumnOptions, Columns, DataError, ReadOptions, Table, generators, read, support};
 use crate::Points;
 use crate::manifold::{BuildContext, Manifold, ManifoldError, PointTable, Spec, build_spec};
 use std::path::Path;
@@ -51,7 +51,7 @@ pub fn load(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Loaded
     let supports = take_supports(&mut spec)?;
     let context = context(&supports);
     let columns = Columns::find(&build_spec(&spec, &context)?.layout(), table, options)?;
-    let manifold = build_spec(&spec.resolve(&levels(&columns.layout())), &context)?;
+    let manifold = build_spec(&spec.resolve(&columns.level_counts()), &context)?;
     let decoded = columns.decode_on(table, manifold.as_ref())?;
     let mut points = decoded.points;
     points.rows_mut().for_each(|x| manifold.canonicalise(x));
@@ -86,12 +86,4 @@ fn take_supports(spec: &mut Spec) -> Result<Vec<(String, PointTable)>, LoadError
         supports.push((file.clone(), table));
     }
     Ok(supports)
-}
-
-fn levels(layout: &Layout) -> Vec<Vec<usize>> {
-    let known = |leaf: &&Layout| match leaf {
-        Layout::Categories(levels) => levels.clone(),
-        _ => None,
-    };
-    layout.leaves().iter().filter_map(known).collect()
 }

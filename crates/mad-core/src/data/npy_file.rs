@@ -29,6 +29,7 @@ pub(super) fn read(source: &str, bytes: Vec<u8>, _options: &ReadOptions) -> Resu
         return Err(DataError::Empty { file: source.into() });
     }
     let mut table = Table::numbers(source, None, columns, data);
+    table.count_rows();
     if let Some(names) = names {
         table.name_columns(names);
     }

@@ -1,6 +1,6 @@
 //! A table as it stands in a file: names, cells and line numbers, before anything is understood.
 
-use super::{DataError, RowFault};
+use super::{DataError, RowFault, error::LARGEST_NUMBER};
 use std::{borrow::Cow, fmt};
 
 /// Rows that are looked at to tell a column of numbers from a column of text.
@@ -32,7 +32,11 @@ pub struct Table {
     source: String,
     header: Option<Vec<String>>,
     header_line: usize,
+    /// Whether the first row alone told if it is a header.
+    header_guessed: bool,
     width: usize,
+    /// What `lines` counts: `line` or `row`.
+    unit: &'static str,
     lines: Vec<usize>,
     cells: Cells,
 }
@@ -48,7 +52,7 @@ impl Table {
     /// A table of text without rows. `source` names it in messages.
     pub fn text(source: impl Into<String>, header: Option<Vec<String>>, width: usize) -> Self {
         let cells = Cells::Text { text: String::new(), ends: Vec::new() };
-        Self { source: source.into(), header, header_line: 1, width, lines: Vec::new(), cells }
+        Self::with_cells(source.into(), header, width, Vec::new(), cells)
     }
 
     /// A table of numbers, row-major; row i stands on line i + 1, or i + 2 below a header.
@@ -56,12 +60,21 @@ impl Table {
         assert!(width > 0 && data.len().is_multiple_of(width), "{} numbers do not fill rows of {width}", data.len());
         let first = 1 + usize::from(header.is_some());
         let lines = (first..first + data.len() / width).collect();
-        Self { source: source.into(), header, header_line: 1, width, lines, cells: Cells::Numbers(data) }
+        Self::with_cells(source.into(), header, width, lines, Cells::Numbers(data))
     }
 
-    /// Says on which line the header or, without one, the first row stands.
-    pub(crate) fn set_header_line(&mut self, line: usize) {
-        self.header_line = line;
+    fn with_cells(source: String, header: Option<Vec<String>>, width: usize, lines: Vec<usize>, cells: Cells) -> Self {
+        Self { source, header, header_line: 1, header_guessed: false, width, unit: "line", lines, cells }
+    }
+
+    /// Says on which line the header or, without one, the first row stands, and whether its cells alone told which.
+    pub(crate) fn set_header_line(&mut self, line: usize, guessed: bool) {
+        (self.header_line, self.header_guessed) = (line, guessed);
+    }
+
+    /// Says that the source has rows instead of lines.
+    pub(crate) fn count_rows(&mut self) {
+        self.unit = "row";
     }
 
     /// Gives names to the columns of an array; its rows keep their numbers.
@@ -95,6 +108,16 @@ impl Table {
     /// Line of the header or, without one, of the first row.
     pub fn header_line(&self) -> usize {
         self.header_line
+    }
+
+    /// Whether the cells of the first row alone told if it is a header.
+    pub(crate) fn header_guessed(&self) -> bool {
+        self.header_guessed
+    }
+
+    /// What [`Table::line`] counts: `line`, or `row` for arrays.
+    pub(crate) fn unit(&self) -> &'static str {
+        self.unit
     }
 
     /// Number of columns.
@@ -146,13 +169,20 @@ impl Table {
         }
     }
 
-    /// A cell as a finite number.
+    /// A cell as a finite number of at most 1e140.
+    ///
+    /// # Numerics
+    /// The square of a larger number over σ² = 1e-12 overflows, and differences of infinities would be NaN.
     pub fn number(&self, row: usize, column: usize) -> Result<f64, RowFault> {
         let value = match &self.cells {
             Cells::Numbers(data) => data[row * self.width + column],
             Cells::Text { .. } => parse_number(&self.cell(row, column))?,
         };
-        if value.is_finite() { Ok(value) } else { Err(RowFault::NotFinite(value)) }
+        match value {
+            v if !v.is_finite() => Err(RowFault::NotFinite(v)),
+            v if v.abs() > LARGEST_NUMBER => Err(RowFault::TooLarge(v)),
+            v => Ok(v),
+        }
     }
 
     /// A row as cells to be written.
@@ -211,8 +241,7 @@ impl Table {
             Cells::Numbers(_) => Cells::Numbers(Vec::new()),
             Cells::Text { .. } => Cells::Text { text: String::new(), ends: Vec::new() },
         };
-        let (source, header) = (self.source.clone(), self.header.clone());
-        Table { source, header, header_line: self.header_line, width: self.width, lines: Vec::new(), cells }
+        Table { source: self.source.clone(), header: self.header.clone(), lines: Vec::new(), cells, ..*self }
     }
 }
 

@@ -48,7 +48,8 @@ impl FlowConfig {
 ///
 /// # Numerics
 /// Classical fourth-order Runge-Kutta in log σ. With the exact denoiser of a von Mises-Fisher mixture on S² it needs half as
-/// many calls as Heun for the same error: 20 steps (80 calls) leave what 80 Heun steps (160 calls) leave. Too few steps make the likelihood too good: look at [`step_doubling`] before trusting a number.
+/// many calls as Heun for the same error: 20 steps (80 calls) leave what 80 Heun steps (160 calls) leave. Too few
+/// steps make the likelihood too good: look at [`step_doubling`] before trusting a number.
 pub fn log_ratio(model: &dyn FlowModel, base: &dyn BaseMeasure, x0: &Points, config: &FlowConfig) -> Vec<f64> {
     blocks(x0, BLOCK_ROWS)
         .into_par_iter()

@@ -124,9 +124,13 @@ impl Manifold for Categorical {
         Layout::Categories(self.levels.clone())
     }
 
-    /// Number of columns that differ.
+    /// √2 for each column that differs, combined as in a product.
+    ///
+    /// # Formula
+    /// √(2m), m the number of columns that differ: the straight distance between two corners, as nothing lies between them.
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
-        self.categories(a).zip(self.categories(b)).filter(|(a, b)| a != b).count() as f64
+        let differing = self.categories(a).zip(self.categories(b)).filter(|(a, b)| a != b).count();
+        (2.0 * differing as f64).sqrt()
     }
 
     /// Every combination in lexicographic order, if there are at most `n` or 10 000 of them.
@@ -167,7 +171,8 @@ mod tests {
         let mut x = [0.2, 0.9, 0.8, -1.0, -2.0];
         table.project(&mut x);
         assert_eq!(x, [0.0, 1.0, 0.0, 1.0, 0.0]);
-        assert_eq!(table.distance(&x, &[1.0, 0.0, 0.0, 1.0, 0.0]), 1.0);
+        assert_eq!(table.distance(&x, &[1.0, 0.0, 0.0, 1.0, 0.0]), std::f64::consts::SQRT_2);
+        assert_eq!(table.distance(&x, &[1.0, 0.0, 0.0, 0.0, 1.0]), 2.0);
     }
 
     #[test]

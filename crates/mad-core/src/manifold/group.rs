@@ -104,6 +104,16 @@ pub fn multiply(a: &[f64], b: &[f64]) -> Quaternion {
     ]
 }
 
+/// Of q and −q the one whose first non-zero number among w, x, y, z is positive, without minus zeros.
+pub(crate) fn canonical_sign(q: &mut [f64]) {
+    let leading = [q[3], q[0], q[1], q[2]].into_iter().find(|v| *v != 0.0);
+    if leading.is_some_and(|v| v < 0.0) {
+        q.iter_mut().for_each(|v| *v = -*v);
+    }
+    // No minus zero: equal points have equal bits.
+    q.iter_mut().for_each(|v| *v += 0.0);
+}
+
 /// The inverse of a unit quaternion.
 pub fn conjugate(q: &[f64]) -> Quaternion {
     [-q[0], -q[1], -q[2], q[3]]

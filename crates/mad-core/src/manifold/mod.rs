@@ -2,6 +2,70 @@
 //!
 //! A manifold says where the set is and how its points are measured, written to files and drawn. It hands out its uniform
 //! [`BaseMeasure`]; how data are spread on it is somebody else's business.
+//!
+//! # A manifold of one's own
+//!
+//! The two points ±1 of the line, which `sphere:N` leaves out, with everything that must be said about them. Here one type
+//! is the set and its uniform measure; usually the measure is a type of its own in [`base`](crate::base).
+//!
+//! ```
+//! use mad_core::base::BaseMeasure;
+//! use mad_core::manifold::{Manifold, laws};
+//! use mad_core::rng::Rng;
+//! use rand::RngExt;
+//! use std::{f64::consts::{LN_2, PI}, sync::Arc};
+//!
+//! /// The set {−1, 1}.
+//! #[derive(Debug, Clone, Copy)]
+//! struct Signs;
+//!
+//! impl Manifold for Signs {
+//!     fn spec(&self) -> String { "signs".into() }
+//!     fn ambient_dim(&self) -> usize { 1 }
+//!     fn intrinsic_dim(&self) -> usize { 0 }
+//!     fn log_volume(&self) -> f64 { LN_2 }
+//!
+//!     /// The origin, as near to one point as to the other, goes to 1.
+//!     fn project(&self, x: &mut [f64]) { x[0] = if x[0] < 0.0 { -1.0 } else { 1.0 } }
+//!     fn uniform(&self) -> Arc<dyn BaseMeasure> { Arc::new(Signs) }
+//! }
+//!
+//! impl BaseMeasure for Signs {
+//!     fn ambient_dim(&self) -> usize { 1 }
+//!
+//!     /// # Formula
+//!     /// E[x₀ | x] = tanh(x/σ²): the weights of ±1 are as exp(±x/σ²).
+//!     fn posterior_mean(&self, x: &[f64], sigma: f64, mean: &mut [f64]) {
+//!         mean[0] = (x[0] / sigma / sigma).tanh();
+//!     }
+//!
+//!     /// # Formula
+//!     /// ln (N_σ(x − 1) + N_σ(x + 1))/2, the larger term taken out.
+//!     fn log_density(&self, x: &[f64], sigma: f64) -> f64 {
+//!         let offset = (x[0].abs() - 1.0) / sigma;
+//!         let other = (-2.0 * x[0].abs() / sigma / sigma).exp();
+//!         -0.5 * (2.0 * PI).ln() - sigma.ln() - 0.5 * offset * offset + other.ln_1p() - LN_2
+//!     }
+//!     fn log_weight(&self, _: &[f64]) -> f64 { -LN_2 }
+//!     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) { x0[0] = if rng.random() { 1.0 } else { -1.0 } }
+//! }
+//!
+//! laws::check_unregistered(laws::Subject { manifold: &Signs, base: &Signs })?;
+//! # // The laws notice a mistake: a mean at half the slope.
+//! # #[derive(Debug)]
+//! # struct Wrong;
+//! # impl BaseMeasure for Wrong {
+//! #     fn ambient_dim(&self) -> usize { 1 }
+//! #     fn posterior_mean(&self, x: &[f64], s: f64, mean: &mut [f64]) { mean[0] = (0.5 * x[0] / s / s).tanh(); }
+//! #     fn log_density(&self, x: &[f64], s: f64) -> f64 { BaseMeasure::log_density(&Signs, x, s) }
+//! #     fn log_weight(&self, x: &[f64]) -> f64 { Signs.log_weight(x) }
+//! #     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) { Signs.sample(rng, x0) }
+//! # }
+//! # assert!(laws::check_unregistered(laws::Subject { manifold: &Signs, base: &Wrong }).is_err());
+//! # Ok::<(), laws::Violation>(())
+//! ```
+//!
+//! To make it known by its name, give it a file here and a line in [`MANIFOLDS`]; then it must obey [`laws::check`] too.
 
 mod categorical;
 mod euclid;
@@ -18,6 +82,7 @@ mod torus;
 pub use categorical::Categorical;
 pub use euclid::Euclid;
 pub use finite::FiniteSet;
+pub(crate) use group::canonical_sign;
 pub use group::{Group, Quaternion, conjugate, multiply};
 pub use product::Product;
 pub use registry::{
@@ -97,6 +162,11 @@ pub trait Manifold: std::fmt::Debug + Send + Sync {
     /// About `n` points that share the volume equally, in a fixed order; `None` where no such grid is known.
     fn grid(&self, _n: usize) -> Option<Points> {
         None
+    }
+
+    /// Whether points are classes of a symmetry group: representatives are canonical before noise and lifted after sampling.
+    fn is_quotient(&self) -> bool {
+        false
     }
 
     /// Whether the set is a whole sphere, up to sign, so that von Mises-Fisher mixtures live on it.

@@ -132,6 +132,10 @@ impl Manifold for Product {
         View::Blocks(self.blocks.iter().map(|(range, f)| (range.len(), f.view())).collect())
     }
 
+    fn is_quotient(&self) -> bool {
+        self.factors().any(|f| f.is_quotient())
+    }
+
     /// The widest range of noise, the most cautious learning rate and gain, `silu` if any factor asks for it.
     fn hints(&self) -> Hints {
         let hints: Vec<Hints> = self.factors().map(|f| f.hints()).collect();

@@ -1,6 +1,6 @@
 //! Rotations as unit quaternions up to sign, also modulo a symmetry group.
 
-use super::group::{GROUP_NAMES, Quaternion, conjugate, multiply};
+use super::group::{GROUP_NAMES, Quaternion, canonical_sign, conjugate, multiply};
 use super::sphere::normalise;
 use super::{Form, Group, Hints, Manifold, ManifoldEntry, View};
 use crate::base::{BaseMeasure, UniformSphere};
@@ -65,14 +65,6 @@ impl Rotations {
                 best.map_or((norm(&q[..3]), q[3].abs()), |q| (norm(&q[..3]), q[3].abs()))
             }
         }
-    }
-}
-
-/// Of q and −q the one whose first non-zero number among w, x, y, z is positive.
-fn canonical_sign(q: &mut [f64]) {
-    let leading = [q[3], q[0], q[1], q[2]].into_iter().find(|v| *v != 0.0).unwrap_or(1.0);
-    if leading < 0.0 {
-        q.iter_mut().for_each(|v| *v = -*v);
     }
 }
 
@@ -214,6 +206,10 @@ impl Manifold for Rotations {
         Some(grid)
     }
 
+    fn is_quotient(&self) -> bool {
+        self.group.is_some()
+    }
+
     fn holds_unit_vectors(&self) -> bool {
         self.group.is_none()
     }
@@ -244,7 +240,9 @@ mod tests {
         };
         assert_eq!(canonical([0.6, 0.0, 0.0, -0.8]), [-0.6, 0.0, 0.0, 0.8]);
         assert_eq!(canonical([0.0, -1.0, 0.0, 0.0]), [0.0, 1.0, 0.0, 0.0]);
-        assert_eq!(canonical([-0.6, 0.8, 0.0, -0.0]), [0.6, -0.8, 0.0, 0.0]);
+        let half_turn = canonical([-0.6, 0.8, 0.0, -0.0]);
+        assert_eq!(half_turn, [0.6, -0.8, 0.0, 0.0]);
+        assert!(half_turn[2].is_sign_positive() && half_turn[3].is_sign_positive(), "no minus zero");
     }
 
     #[test]

@@ -132,7 +132,11 @@ impl Manifold for Sphere {
     }
 
     fn hints(&self) -> Hints {
-        if self.n == 2 { Hints { activation: "sin", ..Hints::default() } } else { Hints::default() }
+        match self.n {
+            // Measured on the earth sets at 2000 steps: sine layers that see four periods beat SiLU and smaller gains.
+            2 => Hints { activation: "sin", input_gain: 4.0, ..Hints::default() },
+            _ => Hints::default(),
+        }
     }
 }
 

@@ -17,6 +17,6 @@ pub use drift::Drift;
 pub use error::MetricError;
 pub use kernel::{Kernel, Profile};
 pub use mmd::{Floor, FloorSource, Mmd, floor, mmd};
-pub use registry::{Comparison, METRICS, Measurement, MetricEntry, metric};
+pub use registry::{Comparison, METRICS, Measurement, MetricEntry, drift_measurements, metric};
 pub use total_variation::{total_variation, total_variation_to};
 pub use two_sample::{TwoSample, nearest_neighbour};

@@ -1,11 +1,15 @@
 //! Metrics by name.
 
-use super::{Drift, FloorSource, MetricError, floor, mmd, mmd::check, nearest_neighbour, total_variation};
+use super::{
+    Drift, FloorSource, MetricError, floor, mmd,
+    mmd::{check, subset},
+    nearest_neighbour, total_variation,
+};
 use crate::{Points, manifold::Manifold};
 use serde::{Deserialize, Serialize};
 
-/// Most points per sample in the two-sample test.
-const NEIGHBOUR_POINTS: usize = 5000;
+/// Most points per sample in metrics that look at all pairs; larger samples are thinned at random.
+const MOST_POINTS: usize = 5000;
 
 /// What is compared.
 #[derive(Debug, Clone, Copy)]
@@ -62,11 +66,7 @@ pub const METRICS: &[MetricEntry] = &[
         measure: |c| {
             check("drift", c.manifold, c.samples, "given", 1)?;
             let d = Drift::of(c.manifold, c.samples);
-            Ok(vec![
-                number("drift_mean", d.mean, ""),
-                number("drift_largest", d.max, ""),
-                number("far_share", d.far, "farther than 0.05 from the manifold"),
-            ])
+            Ok(drift_measurements(&d))
         },
     },
     MetricEntry {
@@ -80,7 +80,7 @@ pub const METRICS: &[MetricEntry] = &[
         summary: "accuracy of a nearest neighbour that tells samples from reference; 0.5 is indistinguishable",
         applies: |_| true,
         measure: |c| {
-            let t = nearest_neighbour(c.manifold, c.samples, c.reference, NEIGHBOUR_POINTS, c.seed)?;
+            let t = nearest_neighbour(c.manifold, c.samples, c.reference, MOST_POINTS, c.seed)?;
             let note = format!("± {:.4}, {} points each; 0.5 is indistinguishable", t.standard_error, t.points);
             Ok(vec![number("nn_accuracy", t.accuracy, &note)])
         },
@@ -97,20 +97,39 @@ pub fn metric(name: &str) -> Result<&'static MetricEntry, MetricError> {
     })
 }
 
+/// A random subset of at most [`MOST_POINTS`] points.
+fn at_most(points: &Points, seed: u64, draw: usize) -> Points {
+    points.select(&subset(points.len(), points.len().min(MOST_POINTS), seed, draw))
+}
+
 fn measure_mmd(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
     let kernel = c.manifold.kernel();
-    let found = mmd(c.manifold, &kernel, c.samples, c.reference)?;
-    let level = floor(c.manifold, &kernel, c.samples.len(), c.reference, c.training, c.draws, c.seed)?;
+    let (samples, reference) = (at_most(c.samples, c.seed, 0), at_most(c.reference, c.seed, 1));
+    let found = mmd(c.manifold, &kernel, &samples, &reference)?;
+    let level = floor(c.manifold, &kernel, samples.len(), &reference, c.training, c.draws, c.seed)?;
     let source = match (level.source, level.deviation) {
         (FloorSource::Training, Some(sd)) => format!("± {sd:.4}, subsets of the training points"),
         (FloorSource::Training, None) => "one subset of the training points".into(),
         (FloorSource::Expectation, _) => "expectation over the reference".into(),
     };
     Ok(vec![
-        number("mmd", found.biased_root, &format!("biased, root; {}", found.kernel)),
+        number(
+            "mmd",
+            found.biased_root,
+            &format!("biased, root; {} against {} points; {}", samples.len(), reference.len(), found.kernel),
+        ),
         number("mmd_floor", level.value, &source),
         number("mmd2_unbiased", found.unbiased_squared, "squared; zero on average for equal laws"),
     ])
+}
+
+/// The numbers of a drift, as they are reported.
+pub fn drift_measurements(drift: &Drift) -> Vec<Measurement> {
+    vec![
+        number("drift_mean", drift.mean, "mean distance from the manifold before projection"),
+        number("drift_max", drift.max, ""),
+        number("drift_far", drift.far, "share farther than 0.05 from the manifold"),
+    ]
 }
 
 fn number(name: &str, value: f64, note: &str) -> Measurement {

@@ -76,7 +76,6 @@ impl Partial {
         self.values.get(key).map(|(value, _)| value)
     }
 
-    /// Where the value of a key came from.
     /// Removes a setting of text and gives it back.
     pub fn take(&mut self, key: &str) -> Option<String> {
         self.values.remove(key).and_then(|(value, _)| value.as_str().map(str::to_owned))
@@ -87,6 +86,7 @@ impl Partial {
         self.get(key).and_then(Value::as_integer).and_then(|value| u64::try_from(value).ok())
     }
 
+    /// Where the value of a key came from.
     pub(super) fn origin(&self, key: &str) -> String {
         self.values.get(key).map_or_else(|| "config".into(), |(_, origin)| origin.clone())
     }

@@ -99,6 +99,10 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
     }
     settings = settings.merge(asked.clone());
     let steps = settings.get("steps").and_then(Value::as_integer).unwrap_or(0);
+    if asked.get("warmup").is_none() {
+        let warmup = settings.get("warmup").and_then(Value::as_integer).unwrap_or(0);
+        settings.insert("warmup", warmup.min(steps), "defaults");
+    }
     // An eighth of the run between validations, a quarter between checkpoints.
     let parts = [("evaluate_every", (steps / 8).max(1)), ("checkpoint_every", (steps / 4).max(1))];
     for (key, value) in parts {

@@ -36,6 +36,7 @@ const SINE_LIMIT: f32 = 30_000.0;
 /// # Numerics
 /// x = k π + r with |r| ≤ π/2 and π split in four parts whose products with k are exact, then one polynomial for
 /// each function. Below 30 000 the sine is good to 2 ulp and the cosine to 2e-7 in absolute value.
+#[expect(clippy::excessive_precision, reason = "parts of π and fitted coefficients, written as computed")]
 #[inline(always)]
 fn sine_cosine<const FMA: bool>(x: f32) -> (f32, f32) {
     /// 1.5 · 2²³: adding it rounds to an integer held in the low bits.

@@ -26,7 +26,7 @@ impl Simd {
         *BEST.get_or_init(|| {
             let limit = std::env::var("MAD_SIMD").ok();
             let allowed = |simd: &Simd| limit.as_deref().and_then(rank).is_none_or(|limit| simd.0 as usize <= limit);
-            Self::available().into_iter().filter(allowed).next_back().unwrap_or(Self::portable())
+            Self::available().into_iter().rfind(allowed).unwrap_or(Self::portable())
         })
     }
 

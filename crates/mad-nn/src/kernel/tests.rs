@@ -87,7 +87,7 @@ fn fused_layer_is_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn transposed_and_sliced_tensors_are_read_by_their_strides() {
     let device = Device::flex();
-    let x = matrix(20, 9, 1, &device).transpose().slice([2..7]);
+    let x = matrix(20, 9, 1, &device).transpose().slice([2..7, 0..20]);
     let weight = matrix(6, 20, 2, &device).transpose();
     let bias = matrix(1, 6, 3, &device).reshape([6]);
     let fused = dense(x.clone(), weight.clone(), bias.clone(), Activation::Sin);

@@ -7,10 +7,10 @@ use super::{
 use crate::bridge;
 use burn::tensor::Device;
 
-/// F = 2 M(u, σ, c) s with the even features u = 2 (sᵢ sⱼ, i ≤ j) of the scaled point s = x/√(1 + σ²).
+/// F = 2 M(u, σ, c) s with the even features u = 4 (sᵢ sⱼ, i ≤ j)/(1 + |s|²) of the scaled point s = x/√(1 + σ²).
 ///
-/// u does not change when x turns into −x, so neither does the matrix M, and F changes its sign. Every odd function that
-/// vanishes at the origin has this form.
+/// u does not change when x turns into −x, so neither does the matrix M, and F changes its sign. u tells all points but ±x
+/// apart. It is bounded, so that F grows no faster than x far from the data, where a probability flow may pass.
 #[derive(Debug, Clone, Copy)]
 pub struct OddMlp;
 
@@ -18,15 +18,18 @@ fn products(dim: usize) -> Features {
     Features {
         len: dim * (dim + 1) / 2,
         value: |s, out| {
+            let square: f64 = s.iter().map(|s| s * s).sum();
             let pairs = (0..s.len()).flat_map(|i| (i..s.len()).map(move |j| (i, j)));
             for (u, (i, j)) in out.iter_mut().zip(pairs) {
-                *u = 2.0 * s[i] * s[j];
+                *u = 4.0 * s[i] * s[j] / (1.0 + square);
             }
         },
         tangent: |s, k, out| {
+            let square: f64 = s.iter().map(|s| s * s).sum();
             let pairs = (0..s.len()).flat_map(|i| (i..s.len()).map(move |j| (i, j)));
             for (u, (i, j)) in out.iter_mut().zip(pairs) {
-                *u = 2.0 * (if i == k { s[j] } else { 0.0 } + if j == k { s[i] } else { 0.0 });
+                let product = (if i == k { s[j] } else { 0.0 }) + (if j == k { s[i] } else { 0.0 });
+                *u = 4.0 * (product - 2.0 * s[i] * s[j] * s[k] / (1.0 + square)) / (1.0 + square);
             }
         },
     }

@@ -134,10 +134,21 @@ impl Contents {
             }
             info.supports.push(SupportRecord { name: name.clone(), file, weighted: support.weights.is_some() });
         }
-        info.data =
-            arrays.iter().map(|(name, bytes)| (name.clone(), blake3::hash(bytes).to_hex().to_string())).collect();
+        let texts = self.texts();
+        let files = arrays.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        let files = files.chain(texts.iter().map(|(name, text)| (*name, text.as_bytes())));
+        info.data = files.map(|(name, bytes)| (name.to_string(), blake3::hash(bytes).to_hex().to_string())).collect();
         info.data_hash = RunInfo::hash_of(&info.data);
         (arrays, info)
+    }
+
+    /// The files that say how points stand in files and which base measure they have.
+    fn texts(&self) -> [(&'static str, String); 2] {
+        let json = |value: serde_json::Result<String>| value.map(|text| text + "\n").unwrap_or_default();
+        [
+            ("columns.json", json(serde_json::to_string_pretty(&self.columns))),
+            ("base.json", json(serde_json::to_string_pretty(&self.base))),
+        ]
     }
 
     /// What `run.json` would say.
@@ -178,9 +189,7 @@ fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunEr
     disk.create_dir(&data).map_err(|e| RunError::io("make", &data, e))?;
     let mut files: Vec<(PathBuf, Vec<u8>)> =
         arrays.into_iter().map(|(name, bytes)| (data.join(format!("{name}.npy")), bytes)).collect();
-    let json = |value: serde_json::Result<String>| value.map(|text| text + "\n").unwrap_or_default().into_bytes();
-    files.push((folder.join("columns.json"), json(serde_json::to_string_pretty(&contents.columns))));
-    files.push((folder.join("base.json"), json(serde_json::to_string_pretty(&contents.base))));
+    files.extend(contents.texts().map(|(name, text)| (folder.join(name), text.into_bytes())));
     files.push((folder.join("metrics.jsonl"), Vec::new()));
     files.push((folder.join("config.toml"), contents.config.to_toml().into_bytes()));
     files.push((folder.join("run.json"), info.to_json().into_bytes()));

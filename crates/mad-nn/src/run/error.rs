@@ -1,9 +1,6 @@
 //! What can be wrong with a run folder.
 
-use crate::{
-    checkpoint::CheckpointError,
-    config::{ConfigError, Difference},
-};
+use crate::{checkpoint::CheckpointError, config::Difference};
 use std::{io, path::PathBuf};
 
 /// A run folder that cannot be made or used.
@@ -60,9 +57,6 @@ pub enum RunError {
         /// Newest schema known here.
         known: u32,
     },
-    /// Its `config.toml` is damaged.
-    #[error(transparent)]
-    Config(ConfigError),
     /// A checkpoint is damaged or could not be written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

@@ -12,14 +12,17 @@
 //! └─ checkpoints/    step-00002000/ …
 //! ```
 
+mod answer;
 mod create;
 mod error;
 mod info;
 mod lock;
+mod prepare;
 
 pub use create::{Contents, PartRows, Parts, RunColumns};
 pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
+pub use prepare::PrepareError;
 
 pub(crate) use create::create;
 pub(crate) use lock::Lock;
@@ -37,6 +40,7 @@ use mad_core::{
     manifold::{BuildContext, Manifold, PointTable, build},
     noise::Anchor,
 };
+use serde::de::DeserializeOwned;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -90,21 +94,17 @@ impl Run {
         }
         let info = RunInfo::from_json(&text(&path.join("run.json"))?, &path.join("run.json"))?;
         let config = Config::from_toml(&text(&path.join("config.toml"))?, &path.join("config.toml").to_string_lossy())
-            .map_err(RunError::Config)?;
-        let file = path.join("columns.json");
-        let columns = serde_json::from_str(&text(&file)?)
-            .map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })?;
+            .map_err(|problem| RunError::Damaged { path: path.join("config.toml"), problem: problem.to_string() })?;
+        let columns: RunColumns = hashed_json(path, &info, "columns.json")?;
         let manifold = {
             let context = BuildContext::new(|name| Ok(read_support(path, &info, name)?));
             build(&config.manifold, &context)
                 .map_err(|e| RunError::Damaged { path: path.join("config.toml"), problem: e.to_string() })?
         };
-        let file = path.join("base.json");
-        let base: BaseChoice = serde_json::from_str(&text(&file)?)
-            .map_err(|e| RunError::Damaged { path: file.clone(), problem: e.to_string() })?;
+        let base: BaseChoice = hashed_json(path, &info, "base.json")?;
         let base = base
             .build(manifold.as_ref())
-            .map_err(|problem| RunError::Damaged { path: file, problem: problem.to_string() })?;
+            .map_err(|problem| RunError::Damaged { path: path.join("base.json"), problem: problem.to_string() })?;
         Ok(Self { path: path.into(), config, info, columns, manifold, base })
     }
 
@@ -231,6 +231,20 @@ fn text(path: &Path) -> Result<String, RunError> {
         return Err(RunError::Damaged { path: path.into(), problem: format!("{size} bytes are too many") });
     }
     fs::read_to_string(path).map_err(|e| RunError::io("read", path, e))
+}
+
+/// A JSON file of the run whose hash `run.json` knows.
+fn hashed_json<T: DeserializeOwned>(folder: &Path, info: &RunInfo, name: &str) -> Result<T, RunError> {
+    let path = folder.join(name);
+    let damaged = |problem: String| RunError::Damaged { path: path.clone(), problem };
+    if !path.is_file() {
+        return Err(damaged("the file is missing".into()));
+    }
+    let text = text(&path)?;
+    if info.data.get(name).map(String::as_str) != Some(blake3::hash(text.as_bytes()).to_hex().as_str()) {
+        return Err(damaged("hash mismatch; the file is damaged or was edited".into()));
+    }
+    serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))
 }
 
 fn read_array(folder: &Path, info: &RunInfo, name: &str) -> Result<Points, RunError> {

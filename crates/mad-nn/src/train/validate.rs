@@ -69,10 +69,12 @@ fn conditioned(
     }
     let many = groups.len() > MAX_CONDITIONED_ROWS;
     let (mut seen, mut values) = (Points::new(points.dim()), Vec::new());
-    for rows in groups.values().take(if many { MAX_CONDITIONED_ROWS } else { usize::MAX }) {
+    for (i, rows) in groups.values().take(if many { MAX_CONDITIONED_ROWS } else { usize::MAX }).enumerate() {
         let group = points.select(rows);
         let given = denoiser.clone().given(conditions.row(rows[0]).to_vec(), 1.0);
-        values.extend(likelihood_bound(&given, base, config.noise_range(), &group, bound).per_point);
+        // A seed per group: errors of groups that shared their noise would not average out.
+        let bound = BoundConfig { seed: bound.seed.wrapping_add(i as u64), ..*bound };
+        values.extend(likelihood_bound(&given, base, config.noise_range(), &group, &bound).per_point);
         seen.extend(&group);
     }
     (seen, values)

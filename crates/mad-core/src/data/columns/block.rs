@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     Points,
-    data::{Cell, DataError, RowFault, Table},
+    data::{Cell, DataError, RowFault, Table, error::RowErrorList},
+    manifold::canonical_sign,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -115,15 +116,17 @@ impl Block {
         }
     }
 
-    /// Collects the values of columns of strings, in sorted order.
+    /// Collects the values of columns of strings, in sorted order, without blanks around them. Blank cells are no values;
+    /// a column of nothing else is refused.
     pub(super) fn learn_levels(&mut self, table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
         let Block::Categories { columns, levels } = self else { return Ok(()) };
         for (column, levels) in columns.iter().zip(levels) {
             let mut seen = BTreeSet::new();
             for row in 0..table.len() {
                 let cell = table.cell(row, column.index);
-                if !seen.contains(cell.as_ref()) {
-                    seen.insert(cell.into_owned());
+                let cell = cell.trim();
+                if !cell.is_empty() && !seen.contains(cell) {
+                    seen.insert(cell.to_string());
                 }
                 if seen.len() > options.max_levels {
                     return Err(DataError::TooManyLevels {
@@ -135,7 +138,24 @@ impl Block {
                     });
                 }
             }
+            if seen.is_empty() {
+                let mut errors = RowErrorList::new(table.unit());
+                (0..table.len()).for_each(|r| errors.push(table.line(r), Some(column.name.clone()), RowFault::Blank));
+                errors.finish(table.source(), None)?;
+            }
             *levels = seen.into_iter().collect();
+        }
+        Ok(())
+    }
+
+    /// Refuses columns of strings whose numbers of values are not these.
+    pub(super) fn require_levels(&self, table: &Table, declared: &[usize]) -> Result<(), DataError> {
+        let Block::Categories { columns, levels } = self else { return Ok(()) };
+        for ((column, levels), &declared) in columns.iter().zip(levels).zip(declared) {
+            if levels.len() != declared {
+                let (file, column) = (table.source().into(), column.name.clone());
+                return Err(DataError::LevelCount { file, column, found: levels.len(), declared });
+            }
         }
         Ok(())
     }
@@ -186,7 +206,7 @@ impl Block {
             Block::Quaternion { columns } => {
                 fill(x, columns.iter().map(number))?;
                 normalise(x, "quaternion", options, tally).map_err(whole)?;
-                rotation::canonical_sign(x);
+                canonical_sign(x);
                 Ok(())
             }
             Block::Matrix { columns } => {
@@ -220,9 +240,11 @@ impl Block {
                 let mut start = 0;
                 for (column, levels) in columns.iter().zip(levels) {
                     let cell = table.cell(row, column.index);
-                    match levels.binary_search_by(|l| l.as_str().cmp(&cell)) {
+                    let cell = cell.trim();
+                    match levels.binary_search_by(|l| l.as_str().cmp(cell)) {
                         Ok(level) => x[start + level] = 1.0,
-                        Err(_) => return Err((column.name.clone(), unknown(&cell, levels))),
+                        Err(_) if cell.is_empty() => return Err((column.name.clone(), RowFault::Blank)),
+                        Err(_) => return Err((column.name.clone(), unknown(cell, levels))),
                     }
                     start += levels.len();
                 }
@@ -265,7 +287,7 @@ impl Block {
             }
             Block::Quaternion { .. } => {
                 let mut q = x.to_vec();
-                rotation::canonical_sign(&mut q);
+                canonical_sign(&mut q);
                 numbers(&q)
             }
             Block::Matrix { .. } => numbers(&rotation::to_matrix(x)),

@@ -298,6 +298,13 @@ impl Search<'_> {
         if chosen.is_empty() || sizes.is_some_and(|s| s.len() != chosen.len()) {
             return Err(self.misfit());
         }
+        // Without a number anywhere, names and values look alike.
+        if self.table.header_guessed() && (0..self.table.width()).all(|i| !self.table.is_numeric(i)) {
+            self.notices.push(match self.table.header() {
+                Some(names) => format!("the first row was read as column names: {}", names.join(", ")),
+                None => "no column names: the first row was read as values".into(),
+            });
+        }
         let columns = self.take(&chosen);
         let levels = vec![Vec::new(); columns.len()];
         Ok(Block::Categories { columns, levels })

@@ -52,14 +52,18 @@ pub struct Decoded {
 }
 
 impl Columns {
-    /// Finds the columns of a layout in a table and, for categories, their values.
+    /// Finds the columns of a layout in a table and, for categories, their values; a layout that knows numbers of levels
+    /// must find just as many.
     ///
     /// Named conventions come first (`lat`/`lon`, `q…`, `r00 …`), then suffixes (`_deg`), then the remaining columns of the
     /// right kind if there are exactly as many as are needed. Nothing is guessed from values.
     pub fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Self, DataError> {
         let (mut blocks, assumptions) = find::find(layout, table, options)?;
-        for block in &mut blocks {
+        for (block, leaf) in blocks.iter_mut().zip(layout.leaves()) {
             block.learn_levels(table, options)?;
+            if let Layout::Categories(Some(declared)) = leaf {
+                block.require_levels(table, declared)?;
+            }
         }
         let (layout, options) = (layout.clone(), options.clone());
         Ok(Self { layout, options, headed: table.header().is_some(), width: table.width(), assumptions, blocks })
@@ -92,7 +96,7 @@ impl Columns {
     ) -> Result<Decoded, DataError> {
         let columns = self.bind(table)?;
         let mut points = Points::zeros(table.len(), self.dim());
-        let mut errors = RowErrorList::default();
+        let mut errors = RowErrorList::new(table.unit());
         let mut tallies = vec![Tally::default(); columns.blocks.len()];
         let (mut moved, mut farthest) = (0, 0.0f64);
         for (row, x) in points.rows_mut().enumerate() {
@@ -152,11 +156,6 @@ impl Columns {
     /// Numbers of levels of each block of categories, for a manifold that waits for them.
     pub fn level_counts(&self) -> Vec<Vec<usize>> {
         self.blocks.iter().filter_map(Block::levels).map(|l| l.iter().map(Vec::len).collect()).collect()
-    }
-
-    /// What was taken for granted when the columns were found, in words.
-    pub fn assumptions(&self) -> &[String] {
-        &self.assumptions
     }
 
     /// Centres and scales the real columns by the mean and standard deviation of the training rows, from now on and in

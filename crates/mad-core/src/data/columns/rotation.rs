@@ -1,7 +1,7 @@
 //! Rotation matrices and quaternions (x, y, z, w).
 
 use super::options::NORM_TOLERANCE;
-use crate::data::RowFault;
+use crate::{data::RowFault, manifold::canonical_sign};
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion};
 
 /// The quaternion of a row-major matrix, and how far the matrix was from a rotation.
@@ -34,16 +34,6 @@ pub(super) fn to_matrix(q: &[f64]) -> [f64; 9] {
     std::array::from_fn(|i| m[(i / 3, i % 3)])
 }
 
-/// Makes the first non-zero of w, x, y, z positive: one of the two quaternions of a rotation.
-pub(super) fn canonical_sign(q: &mut [f64]) {
-    let first = [3, 0, 1, 2].into_iter().map(|i| q[i]).find(|c| *c != 0.0);
-    if first.is_some_and(|c| c < 0.0) {
-        q.iter_mut().for_each(|c| *c = -*c);
-    }
-    // No minus zero: equal points have equal bits.
-    q.iter_mut().for_each(|c| *c += 0.0);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,15 +48,5 @@ mod tests {
             assert!(deviation < 1e-14);
             assert!(q.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12), "{q:?} {back:?}");
         }
-    }
-
-    #[test]
-    fn sign_is_one_of_two() {
-        let mut q = [-1.0, 0.0, 0.5, 0.0];
-        canonical_sign(&mut q);
-        assert_eq!(q, [1.0, 0.0, -0.5, 0.0]);
-        let mut q = [0.3, 0.0, 0.0, -0.1];
-        canonical_sign(&mut q);
-        assert_eq!(q, [-0.3, 0.0, 0.0, 0.1]);
     }
 }

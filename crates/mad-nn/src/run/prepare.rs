@@ -1,0 +1,63 @@
+//! From a table to what a run is made from: settings resolved, rows divided, real columns standardised.
+
+use super::{Contents, Parts, RunColumns};
+use crate::config::{Config, ConfigError, Partial};
+use mad_core::{
+    Points,
+    data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, read_base},
+};
+
+/// Why a table and settings do not make a run.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// The settings do not fit the manifold or each other.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The base measure, the division of the rows or the condition columns cannot be had.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+impl Contents {
+    /// Resolves `settings`, divides the rows of `loaded` by [`FRACTIONS`], and standardises real columns by the training rows.
+    ///
+    /// `table` is the one that `loaded` came from; the columns of the condition, if the settings name any, are read from it.
+    pub fn new(table: &Table, loaded: Loaded, settings: &Partial) -> Result<Self, PrepareError> {
+        let Loaded { manifold, mut columns, mut points, supports, .. } = loaded;
+        let config = Config::resolve(settings, manifold.as_ref())?;
+        let base = read_base(&config.base, manifold.ambient_dim())?;
+        let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
+        columns.fit(&mut points, &split.train);
+        let (condition, conditions) = match config.condition.as_str() {
+            "" => (None, None),
+            names => {
+                let (columns, values) = condition_columns(table, names, &split)?;
+                (Some(columns), Some(Parts::cut(&values, &split)))
+            }
+        };
+        let parts = Parts::cut(&points, &split);
+        let columns = RunColumns { points: columns, condition };
+        Ok(Self { manifold, base, parts, conditions, columns, supports, config })
+    }
+}
+
+impl Parts {
+    /// The rows of each part of `split`.
+    pub fn cut(points: &Points, split: &Split) -> Self {
+        Self {
+            train: points.select(&split.train),
+            validation: points.select(&split.validation),
+            test: points.select(&split.test),
+        }
+    }
+}
+
+/// Numeric columns that the model is conditioned on, standardised by the training rows.
+fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Columns, Points), DataError> {
+    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
+    let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
+    let mut columns = Columns::find(&Layout::Real(count), table, &options)?;
+    let mut values = columns.decode(table)?.points;
+    columns.fit(&mut values, &split.train);
+    Ok((columns, values))
+}
