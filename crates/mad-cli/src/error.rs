@@ -37,13 +37,16 @@ pub enum CliError {
     Sample(#[from] SampleError),
     #[error(transparent)]
     Plot(#[from] PlotError),
-    #[error("{path}: {source}; check that the folder exists, is writable and has room")]
+    #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     #[error(
         "the density at point {row} is not a finite number; the flow left the region the network knows: train longer, or \
          use --steps with a larger number"
     )]
     NotFinite { row: usize },
+    /// A signal arrived before anything was written.
+    #[error("interrupted by signal {signal}; nothing was written")]
+    Stopped { signal: i32 },
     /// A signal arrived; everything was saved.
     #[error("interrupted by signal {signal}; saved at step {step}, continue with --resume")]
     Interrupted { signal: i32, step: u64 },
@@ -75,7 +78,7 @@ impl CliError {
             },
             CliError::Load(_) => 2,
             CliError::Mixture(_) => 3,
-            CliError::Metric(MetricError::Unknown { .. }) => 2,
+            CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
                 RunError::Occupied { .. } => 2,
@@ -89,7 +92,7 @@ impl CliError {
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
-            CliError::Interrupted { signal, .. } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+            CliError::Interrupted { signal, .. } | CliError::Stopped { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
         }
     }
 }

@@ -4,12 +4,12 @@ use crate::args::{Base, Common};
 use crate::error::CliError;
 use crate::output;
 use mad_core::data::{self, Cell, ColumnOptions, Columns, Layout, writer};
-use mad_core::noise::NoiseRange;
 use serde_json::json;
 
 pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
-    // A range from σ to 2σ is only a way of checking σ itself.
-    NoiseRange::new(args.sigma, 2.0 * args.sigma)?;
+    if !(1e-8..=1e6).contains(&args.sigma) {
+        return Err(CliError::Usage(format!("--sigma {}: give a number from 1e-8 to 1e6", args.sigma)));
+    }
     let table = data::read(&args.at, &args.reading.read_options()?)?;
     let options = args.reading.column_options();
     let (manifold, points) = match data::manifold_named(&args.manifold) {

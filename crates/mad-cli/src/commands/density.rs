@@ -5,18 +5,18 @@ use crate::args::{Common, Density};
 use crate::error::CliError;
 use crate::output;
 use mad_core::Points;
-use mad_core::data::{Cell, writer};
+use mad_core::data::{Cell, ReadOptions, writer};
 use serde_json::json;
 
 /// Points handed to the flow at once, between two looks at the progress.
 const BLOCK: usize = 4096;
 
 pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
-    let opened = Opened::new(&args.run)?;
+    let opened = Opened::unconditional(common, &args.run)?;
     let manifold = opened.run.manifold().as_ref();
     let (points, mut header, mut rows) = match (&args.at, args.grid) {
         (Some(file), _) => {
-            let (table, points) = opened.read(file)?;
+            let (table, points) = opened.read(file, &ReadOptions::default())?;
             let header: Vec<String> = (0..table.width()).map(|c| table.column_name(c)).collect();
             let rows: Vec<Vec<Cell>> = (0..table.len()).map(|r| table.row(r)).collect();
             (points, header, rows)

@@ -19,7 +19,7 @@ const BOUND_LEVELS: usize = 64;
 
 pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     check_names(&args.metrics)?;
-    let measurements = if args.what.is_dir() { of_run(args)? } else { of_file(args)? };
+    let measurements = if args.what.is_dir() { of_run(common, args)? } else { of_file(args)? };
     let mut fields = Map::new();
     for m in &measurements {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
@@ -74,9 +74,9 @@ fn check_names(names: &[String]) -> Result<(), CliError> {
     Ok(())
 }
 
-fn of_run(args: &Eval) -> Result<Vec<Measurement>, CliError> {
-    let opened = Opened::new(&args.what)?;
-    let reference = opened.part_or_file(&args.against)?;
+fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
+    let opened = Opened::unconditional(common, &args.what)?;
+    let reference = opened.part_or_file(&args.against, &args.reading.read_options()?)?;
     let manifold = opened.run.manifold().as_ref();
     let wanted = |name: &str| args.metrics.is_empty() || args.metrics.iter().any(|m| m == name);
     let mut measurements = Vec::new();

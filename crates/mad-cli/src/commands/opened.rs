@@ -1,5 +1,6 @@
 //! A run folder opened for use: model, columns, noise range.
 
+use crate::args::Common;
 use crate::error::CliError;
 use crate::output;
 use mad_core::Points;
@@ -23,6 +24,16 @@ pub struct SamplerChoice<'a> {
 }
 
 impl Opened {
+    /// Opens the run folder at `path` for a score or a density, which are those of the model without its condition.
+    pub fn unconditional(common: &Common, path: &Path) -> Result<Self, CliError> {
+        let opened = Self::new(path)?;
+        if let Some(condition) = &opened.run.columns().condition {
+            let names = condition.encode_header().join(", ");
+            output::notice(common, format!("conditions are not used here: {names}; the model speaks for their mean"));
+        }
+        Ok(opened)
+    }
+
     /// Opens the run folder at `path`.
     pub fn new(path: &Path) -> Result<Self, CliError> {
         let run = Run::open(path)?;
@@ -36,22 +47,17 @@ impl Opened {
     }
 
     /// Reads a file of points in the columns of the training file.
-    pub fn read(&self, path: &Path) -> Result<(Table, Points), CliError> {
-        let table = data::read(path, &ReadOptions::default())?;
-        let points = self.decode(&table)?;
+    pub fn read(&self, path: &Path, options: &ReadOptions) -> Result<(Table, Points), CliError> {
+        let table = data::read(path, options)?;
+        let points = self.run.decode(&table)?;
         Ok((table, points))
     }
 
-    /// The rows of a table as points.
-    pub fn decode(&self, table: &Table) -> Result<Points, CliError> {
-        Ok(self.run.decode(table)?)
-    }
-
     /// A part of the run's own data by name, or a file.
-    pub fn part_or_file(&self, text: &str) -> Result<Points, CliError> {
+    pub fn part_or_file(&self, text: &str, options: &ReadOptions) -> Result<Points, CliError> {
         match Part::ALL.into_iter().find(|part| part.name() == text) {
             Some(part) if !Path::new(text).exists() => Ok(self.run.part(part)?),
-            _ => Ok(self.read(Path::new(text))?.1),
+            _ => Ok(self.read(Path::new(text), options)?.1),
         }
     }
 
@@ -83,7 +89,7 @@ impl Opened {
 }
 
 /// The seed given, or a fresh one that is said aloud.
-pub fn seed_or_fresh(common: &crate::args::Common, seed: Option<u64>) -> u64 {
+pub fn seed_or_fresh(common: &Common, seed: Option<u64>) -> u64 {
     seed.unwrap_or_else(|| {
         let nanos = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)

@@ -3,6 +3,7 @@
 use super::opened::{Opened, SamplerChoice, seed_or_fresh};
 use crate::args::{Common, Sample};
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Meter;
 use mad_core::Points;
@@ -26,6 +27,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
         true => (0..manifold.ambient_dim()).map(|i| format!("x{i}")).collect(),
         false => opened.columns().encode_header(),
     };
+    let interrupt = Interrupt::listen()?;
     let mut file = writer(&args.out, &header)?;
     let mut meter = Meter::start(common, "sampling", 0, args.n as u64);
     let mut done = 0;
@@ -35,7 +37,10 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
                 true => block.rows().map(|x| x.iter().copied().map(Cell::Number).collect()).collect(),
                 false => opened.columns().encode(&block),
             };
-            file.write(&rows)?;
+            if let Some(signal) = interrupt.signal() {
+            return Err(CliError::Stopped { signal });
+        }
+        file.write(&rows)?;
             done += block.len() as u64;
             meter.advance(done, String::new);
             Ok::<(), CliError>(())

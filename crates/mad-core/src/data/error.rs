@@ -203,7 +203,7 @@ pub enum DataError {
     /// A part of a split without rows.
     #[error(
         "cannot split {rows} rows ({distinct} distinct): the {part} part would be empty; \
-         give more rows, or ask for a fraction of 0 for that part"
+         give more rows, or `split = random` if equal rows are meant"
     )]
     EmptyPart {
         /// `training`, `validation` or `test`.
