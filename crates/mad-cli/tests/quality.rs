@@ -66,9 +66,13 @@ fn mixture_of_rotations() {
     desk.ok("data make so3-mixture:32 --n 5000 --seed 2 --target-seed 0 --out fresh.csv");
     for network in ["odd-mlp", "antisymmetric-mlp"] {
         let fit = desk.json(&format!("fit train.csv --manifold so3 --out {network} --seed 0 --set network={network}"));
-        let scores = desk.json(&format!("eval {network} --against fresh.csv --metrics nll,mmd"));
-        let (mmd, floor) = (metric(&scores, "mmd"), metric(&scores, "mmd_floor"));
-        let nll = metric(&scores, "nll_bound");
+        let nll = metric(&desk.json(&format!("eval {network} --against fresh.csv --metrics nll")), "nll_bound");
+        // One draw of 5000 samples moves the MMD by a tenth of its floor; five seeds settle it.
+        let scores: Vec<Value> = (0..5)
+            .map(|seed| desk.json(&format!("eval {network} --against fresh.csv --metrics mmd --seed {seed}")))
+            .collect();
+        let mean = |name: &str| scores.iter().map(|s| metric(s, name)).sum::<f64>() / scores.len() as f64;
+        let (mmd, floor) = (mean("mmd"), mean("mmd_floor"));
         println!("{network}: NLL bound {nll:.4}, MMD {mmd:.4}, floor {floor:.4}, {} s", fit["seconds"]);
         assert!(mmd <= 1.15 * floor, "{network}: MMD {mmd}, floor {floor}");
     }

@@ -223,7 +223,8 @@ impl Manifold for Rotations {
     }
 
     fn hints(&self) -> Hints {
-        Hints { sigma: (1e-3, 10.0), activation: "silu", ..Hints::default() }
+        // Measured on a mixture of 32 components at 2000 steps.
+        Hints { sigma: (1e-3, 10.0), activation: "silu", input_gain: 2.0, learning_rate: 2e-3 }
     }
 }
 
