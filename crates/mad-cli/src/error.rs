@@ -92,7 +92,9 @@ impl CliError {
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
-            CliError::Interrupted { signal, .. } | CliError::Stopped { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+            CliError::Interrupted { signal, .. } | CliError::Stopped { signal } => {
+                128u8.saturating_add(u8::try_from(*signal).unwrap_or(0))
+            }
         }
     }
 }

@@ -54,6 +54,8 @@ pub fn table(common: &Common, reading: &Reading, source: &str, seed: u64) -> Res
         }
         // A word with an ending or a folder was meant as a file; say that it is not there.
         Err(_) if source.contains(['.', '/']) => Ok((data::read(Path::new(source), &reading.read_options()?)?, None)),
-        Err(unknown) => Err(CliError::Usage(format!("{source}: no such file, and no data set of this name; {unknown}"))),
+        Err(unknown) => {
+            Err(CliError::Usage(format!("{source}: no such file, and no data set of this name; {unknown}")))
+        }
     }
 }

@@ -21,7 +21,7 @@ fn density_of_a_known_mixture() {
     desk.ok("data make vmf-mixture --n 20000 --seed 1 --target-seed 0 --out train.csv");
     desk.ok("data make vmf-mixture --n 2000 --seed 2 --target-seed 0 --out fresh.csv");
     desk.ok("fit train.csv --manifold sphere:2 --out run --seed 0");
-    let integral = desk.json("density run --grid 20000 --out grid.csv")["integral"].as_f64().expect("integral");
+    let integral = desk.json("density run --grid 10000 --out grid.csv")["integral"].as_f64().expect("integral");
 
     desk.ok("density run --at fresh.csv --out density.csv");
     let (_, rows) = columns(&desk.read("density.csv"));

@@ -38,9 +38,9 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
                 false => opened.columns().encode(&block),
             };
             if let Some(signal) = interrupt.signal() {
-            return Err(CliError::Stopped { signal });
-        }
-        file.write(&rows)?;
+                return Err(CliError::Stopped { signal });
+            }
+            file.write(&rows)?;
             done += block.len() as u64;
             meter.advance(done, String::new);
             Ok::<(), CliError>(())

@@ -133,8 +133,9 @@ impl Manifold for Sphere {
 
     fn hints(&self) -> Hints {
         match self.n {
-            // Measured on the earth sets at 2000 steps: sine layers that see four periods beat SiLU and smaller gains.
-            2 => Hints { activation: "sin", input_gain: 4.0, ..Hints::default() },
+            // Measured at 2000 steps: sine layers beat SiLU on the earth sets. Gain 4 resolves their clusters better still,
+            // but bends smooth densities.
+            2 => Hints { activation: "sin", input_gain: 2.0, ..Hints::default() },
             _ => Hints::default(),
         }
     }
