@@ -34,7 +34,7 @@ fn density_of_a_known_mixture() {
     let model = rows.iter().map(|row| row[2]).sum::<f64>() / n;
     let known = rows.iter().map(true_log_density).sum::<f64>() / n;
     let bound = metric(&desk.json("eval run --against fresh.csv --metrics nll"), "nll_bound");
-    println!("integral {integral:.4}, model {model:.4}, truth {known:.4}, NLL bound {bound:.4}");
+    eprintln!("integral {integral:.4}, model {model:.4}, truth {known:.4}, NLL bound {bound:.4}");
     assert!((integral - 1.0).abs() < 0.01, "integral {integral}");
     assert!((model - known).abs() < 0.05, "mean log-density {model}, truth {known}");
     assert!(bound > -model - 0.02 && bound < -model + 0.1, "bound {bound}, flow {}", -model);
@@ -50,7 +50,7 @@ fn skewed_points_on_the_circle() {
         desk.ok(&format!("fit circle.csv --manifold points:circle8-support --out {method} --method {method} --seed 0"));
         let scores = desk.json(&format!("eval {method} --against circle.csv --n 50000 --metrics tv,drift"));
         let (tv, far) = (metric(&scores, "tv"), metric(&scores, "drift_far"));
-        println!("{method}: total variation {tv:.4}, share farther than 0.05 {far:.5}");
+        eprintln!("{method}: total variation {tv:.4}, share farther than 0.05 {far:.5}");
         if method == "mad" {
             assert!(tv <= 0.02 && far <= 0.001, "total variation {tv}, far {far}");
         }
@@ -73,7 +73,7 @@ fn mixture_of_rotations() {
             .collect();
         let mean = |name: &str| scores.iter().map(|s| metric(s, name)).sum::<f64>() / scores.len() as f64;
         let (mmd, floor) = (mean("mmd"), mean("mmd_floor"));
-        println!("{network}: NLL bound {nll:.4}, MMD {mmd:.4}, floor {floor:.4}, {} s", fit["seconds"]);
+        eprintln!("{network}: NLL bound {nll:.4}, MMD {mmd:.4}, floor {floor:.4}, {} s", fit["seconds"]);
         assert!(mmd <= 1.15 * floor, "{network}: MMD {mmd}, floor {floor}");
     }
 }
@@ -97,7 +97,7 @@ fn joint_frequencies_of_categories() {
     let keys: std::collections::HashSet<&String> = data.keys().chain(samples.keys()).collect();
     let at = |counts: &HashMap<String, f64>, key: &String| counts.get(key).copied().unwrap_or(0.0);
     let tv = 0.5 * keys.into_iter().map(|key| (at(&data, key) - at(&samples, key)).abs()).sum::<f64>();
-    println!("total variation {tv:.4}");
+    eprintln!("total variation {tv:.4}");
     assert!(tv <= 0.05, "total variation {tv}");
 }
 
@@ -120,7 +120,7 @@ fn earthquakes() {
                 *sum += metric(&scores, name) / 3.0;
             }
         }
-        println!("{method}: NLL bound {:.3}, MMD {:.4}, floor {:.4}, drift {:.1e}", sums[0], sums[1], sums[2], sums[3]);
+        eprintln!("{method}: NLL bound {:.3}, MMD {:.4}, floor {:.4}, drift {:.1e}", sums[0], sums[1], sums[2], sums[3]);
         mean.insert(method, sums);
     }
     let (mad, dsm) = (mean["mad"], mean["dsm"]);
