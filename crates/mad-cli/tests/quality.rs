@@ -120,7 +120,10 @@ fn earthquakes() {
                 *sum += metric(&scores, name) / 3.0;
             }
         }
-        eprintln!("{method}: NLL bound {:.3}, MMD {:.4}, floor {:.4}, drift {:.1e}", sums[0], sums[1], sums[2], sums[3]);
+        eprintln!(
+            "{method}: NLL bound {:.3}, MMD {:.4}, floor {:.4}, drift {:.1e}",
+            sums[0], sums[1], sums[2], sums[3]
+        );
         mean.insert(method, sums);
     }
     let (mad, dsm) = (mean["mad"], mean["dsm"]);
