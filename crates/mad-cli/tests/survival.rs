@@ -6,7 +6,7 @@ use common::{Desk, bytes};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SETTINGS: &str = "--steps 300 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=20 \
+const SETTINGS: &str = "--steps 800 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=20 \
                         --set evaluate_every=100 --progress none";
 
 fn start(desk: &Desk, words: &str) -> Child {
@@ -51,7 +51,7 @@ fn killed_and_resumed_equals_unbroken() {
     wait_for_checkpoint(&desk, "broken");
     child.kill().expect("killed");
     child.wait().expect("ended");
-    let last = "step-00000300".to_owned();
+    let last = "step-00000800".to_owned();
     assert!(!desk.names("broken/checkpoints").contains(&last), "the kill came too late to test anything");
     desk.ok(&format!("{} --resume", fit("broken")));
     assert_same(&final_checkpoint(&desk, "whole"), &final_checkpoint(&desk, "broken"));
@@ -75,7 +75,7 @@ fn interrupt_saves_and_says_so() {
     let desk = Desk::new();
     desk.ok("data make earthquakes-week --out d.csv");
     let fit = format!("fit d.csv --manifold sphere:2 --out run {SETTINGS} --steps 100000");
-    let mut child = start(&desk, &fit.replace("--steps 300 ", ""));
+    let mut child = start(&desk, &fit.replace("--steps 800 ", ""));
     wait_for_checkpoint(&desk, "run");
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(status.success());
