@@ -39,13 +39,12 @@ fn main() {
             let model =
                 Model::new(entry, Shape { dim: 3, condition: 0, width: 512, depth: 5, activation, input_gain: 1.0 });
             let mut weights = Weights::new(model.initialise(0));
-            let mut slope = vec![0.0; model.layout().len()];
             let mut times: [Vec<f64>; 3] = Default::default();
             for step in 0..STEPS {
                 let start = Instant::now();
                 let batch = batches.draw(step);
                 let drawn = start.elapsed();
-                gradient(&model, &weights.model, &batch, &mut slope, &device::training());
+                let (_, slope) = gradient(&model, &weights.model, &batch, &device::training());
                 let differentiated = start.elapsed();
                 adam.step(model.layout(), &mut weights, &slope, 1e-3);
                 let moved = start.elapsed();

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use super::lanes::Lanes;
+
 /// An instruction set that this processor is known to have.
 ///
 /// Values exist only for detected sets, so that holding one is the proof the compiled variants need.
@@ -49,6 +51,11 @@ impl Simd {
         sets
     }
 
+    /// Columns of a panel, P of the tiles in [`for_each_simd`].
+    pub(super) fn panel_columns(self) -> usize {
+        panel_columns(self)
+    }
+
     pub(super) fn level(self) -> Level {
         self.0
     }
@@ -69,23 +76,34 @@ pub(super) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 
 /// Defines a function that runs one generic body compiled for each instruction set.
 ///
-/// The body is `#[inline(always)]` and generic over `const FMA: bool`; the compiler vectorises it anew in each variant.
+/// The body is `#[inline(always)]`; the compiler vectorises it anew in each variant. It is generic over `const FMA: bool`, or, if
+/// the definition starts with `tiled`, over the registers, rows and columns of a tile of a matrix product as well:
+/// `L: Lanes, const M: usize, const P: usize, const FMA: bool`. A tile fills the registers of the set: its M P sums, P numbers of the
+/// right factor and one of the left.
 macro_rules! for_each_simd {
-    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:ident) => {
+    (tiled $(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:ident) => {
+        $crate::kernel::simd::for_each_simd! {
+            @variants [$crate::kernel::lanes::Portable, 4, 8, { $crate::kernel::simd::PORTABLE_FMA }]
+            [std::arch::x86_64::__m256, 6, 16, true] [std::arch::x86_64::__m512, 12, 32, true]
+            $(#[$meta])* $visibility fn $name($($argument: $type),*) $(-> $result)? = $body
+        }
+    };
+    (@variants [$($portable:tt)*] [$($avx2:tt)*] [$($avx512:tt)*]
+     $(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:ident) => {
         $(#[$meta])*
         $visibility fn $name(simd: $crate::kernel::simd::Simd, $($argument: $type),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             fn avx2($($argument: $type),*) $(-> $result)? {
-                $body::<true>($($argument),*)
+                $body::<$($avx2)*>($($argument),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx2,fma")]
             fn avx512($($argument: $type),*) $(-> $result)? {
-                $body::<true>($($argument),*)
+                $body::<$($avx512)*>($($argument),*)
             }
             match simd.level() {
-                $crate::kernel::simd::Level::Portable => $body::<{ $crate::kernel::simd::PORTABLE_FMA }>($($argument),*),
+                $crate::kernel::simd::Level::Portable => $body::<$($portable)*>($($argument),*),
                 // SAFETY: a `Simd` of this level exists only after the features were detected.
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernel::simd::Level::Avx2 => unsafe { avx2($($argument),*) },
@@ -95,5 +113,20 @@ macro_rules! for_each_simd {
             }
         }
     };
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:ident) => {
+        $crate::kernel::simd::for_each_simd! {
+            @variants [{ $crate::kernel::simd::PORTABLE_FMA }] [true] [true]
+            $(#[$meta])* $visibility fn $name($($argument: $type),*) $(-> $result)? = $body
+        }
+    };
 }
 pub(super) use for_each_simd;
+
+#[inline(always)]
+fn panel_columns_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>() -> usize {
+    P
+}
+
+for_each_simd! {
+    tiled fn panel_columns() -> usize = panel_columns_body
+}

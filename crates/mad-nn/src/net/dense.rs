@@ -3,11 +3,12 @@
 use crate::{
     bridge,
     kernel::{
-        self, Activation,
+        self, Plan,
         forward::{Forward, Scratch},
     },
 };
 use burn::tensor::{Device, Tensor};
+use std::cell::RefCell;
 
 /// Values and, where asked for, their derivatives along every coordinate of x.
 #[derive(Debug, Clone)]
@@ -18,22 +19,16 @@ pub struct Dual {
     pub tangent: Option<Tensor<3>>,
 }
 
-/// One layer on tensors.
-#[derive(Debug, Clone)]
-pub struct Layer {
-    /// W, `inputs × outputs`.
-    pub weight: Tensor<2>,
-    /// b, `outputs`.
-    pub bias: Tensor<1>,
-    /// a.
-    pub activation: Activation,
-}
-
 /// The layers of a network with their weights.
 #[derive(Debug, Clone)]
 pub enum Chain {
     /// On tensors, recorded for the backward pass if their device does so. Gives no derivatives along x.
-    Tensors(Vec<Layer>),
+    Tensors {
+        /// All weights in the order of the network's layout.
+        weights: Tensor<1>,
+        /// What they are.
+        plan: Plan,
+    },
     /// On the host, on the calling thread, with derivatives along x.
     Host(Forward),
 }
@@ -48,34 +43,31 @@ impl Chain {
     /// y = a(x W + b) and ẏ = a′(x W + b) (ẋ W), layer by layer.
     pub fn run(&self, input: Dual) -> Dual {
         match self {
-            Chain::Tensors(layers) => {
+            Chain::Tensors { weights, plan } => {
                 assert!(input.tangent.is_none(), "derivatives along x are computed on the host");
-                let dense =
-                    |x, layer: &Layer| kernel::dense(x, layer.weight.clone(), layer.bias.clone(), layer.activation);
-                Dual { value: layers.iter().fold(input.value, dense), tangent: None }
+                Dual { value: kernel::chain(input.value, weights.clone(), plan), tangent: None }
             }
             Chain::Host(forward) => evaluate(forward, input),
         }
     }
+}
 
-    /// The layers on tensors; none if the chain is on the host.
-    pub fn layers(&self) -> &[Layer] {
-        match self {
-            Chain::Tensors(layers) => layers,
-            Chain::Host(_) => &[],
-        }
-    }
+thread_local! {
+    /// Buffers of this thread's evaluations: a sampler asks thousands of times.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 fn evaluate(forward: &Forward, input: Dual) -> Dual {
     let device: Device = input.value.device();
-    let (rows, outputs) = (input.value.dims()[0], forward.outputs());
+    let (rows, outputs) = (input.value.dims()[0], forward.plan().outputs());
     let directions = input.tangent.as_ref().map_or(0, |tangent| tangent.dims()[0]);
     let value = bridge::numbers_f32(input.value);
     let tangent = input.tangent.map(bridge::numbers_f32).unwrap_or_default();
     let mut out = vec![0.0; rows * outputs];
     let mut out_tangent = vec![0.0; directions * rows * outputs];
-    forward.eval_tangents(&value, &tangent, directions, rows, &mut Scratch::default(), &mut out, &mut out_tangent);
+    SCRATCH.with_borrow_mut(|scratch| {
+        forward.eval_tangents(&value, &tangent, directions, rows, scratch, &mut out, &mut out_tangent);
+    });
     let tangent = (directions > 0).then(|| {
         bridge::matrix_f32(out_tangent, [directions * rows, outputs], &device).reshape([directions, rows, outputs])
     });

@@ -12,13 +12,17 @@ mod parameters;
 
 pub use crate::kernel::Activation;
 pub use antisymmetric::AntisymmetricMlp;
-pub use dense::{Chain, Dual, Layer};
+pub use dense::{Chain, Dual};
 pub use input::{Condition, Question};
 pub use mlp::Mlp;
 pub use odd::OddMlp;
 pub use parameters::{Layout, Slot};
 
-use burn::tensor::Device;
+use crate::{
+    bridge,
+    kernel::{Plan, forward::Forward},
+};
+use burn::tensor::{Device, Tensor};
 
 /// How a kind of network turns a question into an answer with a chain of dense layers.
 pub trait Network: std::fmt::Debug + Send + Sync {
@@ -94,6 +98,7 @@ pub struct Shape {
 pub struct Model {
     entry: &'static NetworkEntry,
     shape: Shape,
+    plan: Plan,
     layout: Layout,
 }
 
@@ -104,7 +109,8 @@ impl Model {
         let mut widths = vec![inputs];
         widths.extend(std::iter::repeat_n(shape.width, shape.depth));
         widths.push(entry.network.outputs(shape.dim));
-        Self { entry, layout: Layout::chain(&widths), shape }
+        let plan = Plan::new(&widths, shape.activation);
+        Self { entry, layout: Layout::chain(&plan), plan, shape }
     }
 
     /// Its line in [`NETWORKS`].
@@ -127,14 +133,20 @@ impl Model {
         self.layout.initialise(self.shape.activation, seed)
     }
 
-    /// The layers with these weights as tensors on `device`, for training.
-    pub fn on_tensors(&self, weights: &[f32], device: &Device) -> Chain {
-        self.layout.on_tensors(weights, self.shape.activation, device)
+    /// These weights as a tensor on `device`, for training; it collects gradients if `device` does.
+    pub fn on_tensors(&self, weights: &[f32], device: &Device) -> Tensor<1> {
+        let weights = bridge::vector_f32(weights.to_vec(), device);
+        if device.is_autodiff() { weights.require_grad() } else { weights }
+    }
+
+    /// The layers with these weights on tensors.
+    pub fn chain(&self, weights: Tensor<1>) -> Chain {
+        Chain::Tensors { weights, plan: self.plan.clone() }
     }
 
     /// The layers with these weights on the host, for answers.
     pub fn on_host(&self, weights: &[f32]) -> Chain {
-        self.layout.on_host(weights, self.shape.activation)
+        Chain::Host(Forward::new(self.plan.clone(), weights))
     }
 
     /// F for every row of the question, `n × d`, computed with the weights in `chain`.

@@ -1,14 +1,6 @@
 //! The numbers of a network on the host, each tensor under a name that never changes.
 
-use super::dense::{Chain, Layer};
-use crate::{
-    bridge,
-    kernel::{
-        Activation,
-        forward::{Forward, LayerWeights},
-    },
-};
-use burn::tensor::Device;
+use crate::kernel::{Activation, Plan};
 use mad_core::rng::{Purpose, stream};
 use rand::RngExt as _;
 use std::ops::Range;
@@ -32,21 +24,16 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A chain of dense layers; layer i maps `widths[i]` numbers to `widths[i + 1]`, and the last one is called `output`.
-    pub fn chain(widths: &[usize]) -> Self {
-        let mut layout = Self { slots: Vec::new(), len: 0 };
-        for (i, pair) in widths.windows(2).enumerate() {
-            let layer = if i + 2 == widths.len() { "output".to_string() } else { format!("layer{i}") };
-            layout.push(format!("{layer}.weight"), vec![pair[0], pair[1]]);
-            layout.push(format!("{layer}.bias"), vec![pair[1]]);
+    /// The numbers of a chain of dense layers; the last one is called `output`.
+    pub fn chain(plan: &Plan) -> Self {
+        let mut slots = Vec::new();
+        for (i, place) in plan.layers().iter().enumerate() {
+            let layer = if i + 1 == plan.layers().len() { "output".to_string() } else { format!("layer{i}") };
+            let shape = vec![place.inputs, place.outputs];
+            slots.push(Slot { name: format!("{layer}.weight"), shape, range: place.weight.clone() });
+            slots.push(Slot { name: format!("{layer}.bias"), shape: vec![place.outputs], range: place.bias.clone() });
         }
-        layout
-    }
-
-    fn push(&mut self, name: String, shape: Vec<usize>) {
-        let end = self.len + shape.iter().product::<usize>();
-        self.slots.push(Slot { name, shape, range: self.len..end });
-        self.len = end;
+        Self { slots, len: plan.len() }
     }
 
     /// All tensors in order: weight and bias of each layer in turn.
@@ -87,35 +74,5 @@ impl Layout {
             }
         }
         numbers
-    }
-
-    /// The layers as tensors; they collect gradients if `device` does.
-    pub fn on_tensors(&self, numbers: &[f32], activation: Activation, device: &Device) -> Chain {
-        let last = self.slots.len() / 2 - 1;
-        let layers = self.pairs(numbers).enumerate().map(|(i, (shape, weight, bias))| {
-            let weight = bridge::matrix_f32(weight.to_vec(), shape, device);
-            let bias = bridge::vector_f32(bias.to_vec(), device);
-            let activation = if i == last { Activation::Identity } else { activation };
-            match device.is_autodiff() {
-                true => Layer { weight: weight.require_grad(), bias: bias.require_grad(), activation },
-                false => Layer { weight, bias, activation },
-            }
-        });
-        Chain::Tensors(layers.collect())
-    }
-
-    /// The layers on the host.
-    pub fn on_host(&self, numbers: &[f32], activation: Activation) -> Chain {
-        let layers = self.pairs(numbers).map(|(_, weight, bias)| LayerWeights::new(weight.to_vec(), bias.to_vec()));
-        Chain::Host(Forward::new(layers.collect(), activation))
-    }
-
-    /// Shape and numbers of every layer.
-    fn pairs<'a>(&'a self, numbers: &'a [f32]) -> impl Iterator<Item = ([usize; 2], &'a [f32], &'a [f32])> {
-        assert_eq!(numbers.len(), self.len, "numbers of this network");
-        self.slots.chunks_exact(2).map(|pair| {
-            let shape = [pair[0].shape[0], pair[0].shape[1]];
-            (shape, &numbers[pair[0].range.clone()], &numbers[pair[1].range.clone()])
-        })
     }
 }

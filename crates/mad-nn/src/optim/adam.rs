@@ -4,6 +4,7 @@ use crate::{
     kernel::adam::{self, clip_scale, gradient_norm},
     net::Layout,
 };
+use std::ops::Range;
 
 /// How weights follow gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +47,7 @@ impl Weights {
 }
 
 impl Adam {
-    /// Moves the weights by one step and returns the norm the gradient had before clipping.
+    /// Moves the weights by one step and returns the norm the gradient had before clipping. If it is not finite, nothing moves.
     ///
     /// # Formula
     /// g ← g min(1, clip/|g|), m ← β₁ m + (1 − β₁) g, v ← β₂ v + (1 − β₂) g²,
@@ -57,20 +58,16 @@ impl Adam {
     /// Kingma, Ba (2015); Loshchilov, Hutter (2019).
     pub fn step(&self, layout: &Layout, weights: &mut Weights, gradient: &[f32], rate: f64) -> f64 {
         assert_eq!(gradient.len(), weights.model.len(), "one gradient per weight");
+        let norm = gradient_norm(&[gradient]);
+        if !norm.is_finite() {
+            return norm;
+        }
         weights.step += 1;
         let n = weights.step as f64;
-        let norm = gradient_norm(&[gradient]);
         let scale = if self.clip > 0.0 { clip_scale(norm, self.clip) } else { 1.0 };
         let decay = self.ema.min((1.0 + n) / (10.0 + n));
-        for slot in layout.slots() {
-            let is_bias = slot.shape.len() < 2;
-            let constants = adam::Adam {
-                beta1: self.beta1,
-                beta2: self.beta2,
-                epsilon: self.epsilon,
-                weight_decay: if is_bias { 0.0 } else { self.weight_decay },
-            };
-            let range = slot.range.clone();
+        let mut step = |range: Range<usize>, weight_decay| {
+            let constants = adam::Adam { beta1: self.beta1, beta2: self.beta2, epsilon: self.epsilon, weight_decay };
             adam::step(
                 &mut weights.model[range.clone()],
                 &gradient[range.clone()],
@@ -79,6 +76,14 @@ impl Adam {
                 &mut weights.ema[range],
                 &constants.sizes(weights.step, rate, scale, decay),
             );
+        };
+        if self.weight_decay == 0.0 {
+            step(0..layout.len(), 0.0);
+        } else {
+            for slot in layout.slots() {
+                let is_bias = slot.shape.len() < 2;
+                step(slot.range.clone(), if is_bias { 0.0 } else { self.weight_decay });
+            }
         }
         norm
     }
@@ -87,11 +92,12 @@ impl Adam {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::{Activation, Plan};
 
     const ADAM: Adam = Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.99 };
 
     fn layout() -> Layout {
-        Layout::chain(&[2, 1])
+        Layout::chain(&Plan::new(&[2, 1], Activation::Identity))
     }
 
     /// Three steps written out by hand in `f64`.
@@ -124,6 +130,14 @@ mod tests {
         let norm = adam.step(&layout, &mut weights, &[3.0, 0.0, 4.0], 0.0);
         assert_eq!(norm, 5.0);
         assert!((weights.first[0] - 0.06).abs() < 1e-7 && (weights.first[2] - 0.08).abs() < 1e-7);
+    }
+
+    #[test]
+    fn stands_still_without_a_finite_gradient() {
+        let mut weights = Weights::new(vec![1.0; 3]);
+        let before = weights.clone();
+        assert!(!ADAM.step(&layout(), &mut weights, &[1.0, f32::NAN, 0.0], 0.5).is_finite());
+        assert_eq!(weights, before);
     }
 
     #[test]

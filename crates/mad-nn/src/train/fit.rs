@@ -162,7 +162,6 @@ impl<'a> Session<'a> {
         let anchor = self.anchor.clone();
         let batches = self.batches(&train, &anchor);
         let (rate, adam, device) = (self.config.rate(), self.config.adam(), device::training());
-        let mut slope = vec![0.0f32; self.model.layout().len()];
         let steps = self.config.steps;
         while self.state.progress.step < steps && !self.state.progress.stopped_early {
             if stop.load(Ordering::Relaxed) {
@@ -171,14 +170,13 @@ impl<'a> Session<'a> {
             }
             let index = self.state.progress.step;
             let batch = batches.draw(index);
-            let loss = gradient(&self.model, &self.state.weights.model, &batch, &mut slope, &device);
+            let (loss, slope) = gradient(&self.model, &self.state.weights.model, &batch, &device);
             let learning_rate = rate.at(index);
-            let finite = loss.is_finite() && slope.iter().all(|g| g.is_finite());
-            let gradient_norm = match finite {
+            let gradient_norm = match loss.is_finite() {
                 true => adam.step(self.model.layout(), &mut self.state.weights, &slope, learning_rate),
                 false => f64::NAN,
             };
-            self.count(loss, finite, &batch.noised.sigma)?;
+            self.count(loss, gradient_norm.is_finite(), &batch.noised.sigma)?;
             let step = self.state.progress.step;
             if step.is_multiple_of(self.config.log_every) || step == steps {
                 self.log_loss(learning_rate, gradient_norm)?;

@@ -74,28 +74,20 @@ impl BatchSource<'_> {
     }
 }
 
-/// Writes the gradient of the loss into `gradient`, in the order of the model's layout, and returns the loss.
+/// The loss and its gradient in the order of the model's layout.
 ///
 /// # Formula
 /// Mean over the batch of Σᵢ (Fᵢ − targetᵢ)², which is the paper's loss with weight σ² (MAD, Eq. (8)).
-pub fn gradient(model: &Model, weights: &[f32], batch: &Batch, gradient: &mut [f32], device: &Device) -> f64 {
+pub fn gradient(model: &Model, weights: &[f32], batch: &Batch, device: &Device) -> (f64, Vec<f32>) {
     let NoisedBatch { x, sigma, target } = &batch.noised;
-    let chain = model.on_tensors(weights, device);
+    let weights = model.on_tensors(weights, device);
+    let chain = model.chain(weights.clone());
     let condition = batch.condition.as_ref().map(|(values, present)| Condition { values, present });
     let question = Question { x, sigma, condition, tangents: false };
     let answer = model.answer(&chain, &question, device).value;
     let error = answer - bridge::tensor(target, device);
     let loss = error.square().sum() / x.len() as f32;
     let mut gradients = loss.backward();
-    for (layer, pair) in chain.layers().iter().zip(model.layout().slots().chunks_exact(2)) {
-        match (layer.weight.grad_remove(&mut gradients), layer.bias.grad_remove(&mut gradients)) {
-            (Some(weight), Some(bias)) => {
-                bridge::copy_f32(weight, &mut gradient[pair[0].range.clone()]);
-                bridge::copy_f32(bias, &mut gradient[pair[1].range.clone()]);
-            }
-            // A layer that cannot change the answer has no gradient.
-            _ => gradient[pair[0].range.start..pair[1].range.end].fill(0.0),
-        }
-    }
-    bridge::numbers_f64(loss.inner())[0]
+    let gradient = weights.grad_remove(&mut gradients).expect("the loss depends on the weights");
+    (bridge::numbers_f64(loss.inner())[0], bridge::numbers_f32(gradient))
 }

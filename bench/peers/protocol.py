@@ -1,0 +1,32 @@
+"""What the peers share: the sizes of the work, and the loop that answers questions."""
+
+import json
+import sys
+import time
+
+POINTS, BATCH, WIDTH, DEPTH = 5000, 512, 512, 5
+SIGMA = (3e-3, 5.0)
+ADAM = (1e-3, 0.9, 0.999, 1e-8)
+EMA = 0.99
+PAPER_LEVELS = 100
+
+
+def serve(jobs):
+    """Answers `NAME REPEATS` with {"seconds": [...]}, one entry per repeat; each job is warmed up when first named."""
+    ready = {}
+    for line in sys.stdin:
+        name, repeats = line.split()
+        try:
+            if name not in ready:
+                ready[name] = jobs[name]()
+                for _ in range(3):
+                    ready[name].step()
+            seconds = []
+            for _ in range(int(repeats)):
+                start = time.perf_counter()
+                ready[name].step()
+                seconds.append(time.perf_counter() - start)
+            answer = {"seconds": seconds}
+        except Exception as error:  # the asker decides what a missing answer means
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)

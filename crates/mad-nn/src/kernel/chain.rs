@@ -1,0 +1,393 @@
+//! A chain of dense layers forward and backward, on all threads.
+//!
+//! The batch is cut into blocks of rows. A block runs through all layers before the next one starts, so its numbers stay in the
+//! cache and threads meet only three times in a step: before the first layer, before the backward pass, and before the gradients
+//! of the weights, which are products over the whole batch.
+
+use std::ops::Range;
+
+use super::activation::{Activation, activate, activate_slope};
+use super::lanes::Lanes;
+use super::panels::{self, Buffer, pack, pack_transposed, unpack};
+use super::product::{multiply, multiply_transposed};
+use super::simd::{Simd, for_each_simd};
+use super::parallel;
+
+/// Rows of the batch in one job. Fixed, so that sums do not depend on the number of threads.
+pub(super) const ROW_BLOCK: usize = 64;
+
+/// Rows of a weight gradient in one job; a multiple of every panel's width.
+const WEIGHT_BLOCK: usize = 64;
+
+/// Sizes of a chain y = act(x W + b) … W + b: the activation follows every layer but the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    layers: Vec<Place>,
+    activation: Activation,
+}
+
+/// Sizes of one layer and the places of its numbers in the flat list of all weights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Numbers it takes.
+    pub inputs: usize,
+    /// Numbers it gives.
+    pub outputs: usize,
+    /// W, `inputs` rows of `outputs` numbers.
+    pub weight: Range<usize>,
+    /// b, `outputs` numbers.
+    pub bias: Range<usize>,
+}
+
+impl Plan {
+    /// A chain with these numbers of units: inputs, hidden layers, outputs. W and b of each layer follow one another.
+    ///
+    /// # Panics
+    /// When there are fewer than two sizes or one of them is zero.
+    pub fn new(sizes: &[usize], activation: Activation) -> Self {
+        assert!(sizes.len() >= 2 && !sizes.contains(&0), "a chain needs inputs, outputs and no empty layer");
+        let mut end = 0;
+        let mut next = |count| {
+            end += count;
+            end - count..end
+        };
+        let place = |pair: &[usize]| Place {
+            inputs: pair[0],
+            outputs: pair[1],
+            weight: next(pair[0] * pair[1]),
+            bias: next(pair[1]),
+        };
+        Self { layers: sizes.windows(2).map(place).collect(), activation }
+    }
+
+    /// The layers, first to last.
+    pub fn layers(&self) -> &[Place] {
+        &self.layers
+    }
+
+    /// What follows layer `index`.
+    pub fn activation(&self, index: usize) -> Activation {
+        if index + 1 == self.layers.len() { Activation::Identity } else { self.activation }
+    }
+
+    /// Numbers in the flat list of all weights.
+    pub fn len(&self) -> usize {
+        self.layers[self.layers.len() - 1].bias.end
+    }
+
+    /// Never true: a chain has a layer.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Numbers a row of input has.
+    pub fn inputs(&self) -> usize {
+        self.layers[0].inputs
+    }
+
+    /// Numbers a row of output has.
+    pub fn outputs(&self) -> usize {
+        self.layers[self.layers.len() - 1].outputs
+    }
+}
+
+/// The weights of a chain in panels, ready for products.
+#[derive(Clone, Debug)]
+pub(super) struct Packed {
+    /// W of each layer.
+    pub(super) weights: Vec<Buffer>,
+    /// b of each layer, filled up with zeros.
+    pub(super) biases: Vec<Buffer>,
+}
+
+impl Packed {
+    pub(super) fn new(simd: Simd, plan: &Plan, numbers: &[f32]) -> Self {
+        assert_eq!(numbers.len(), plan.len(), "weights of another chain");
+        let columns = simd.panel_columns();
+        let take = |rows: fn(&Place) -> usize| {
+            plan.layers.iter().map(|l| Buffer::take(panels::length(rows(l), l.outputs, columns))).collect()
+        };
+        let mut packed = Self { weights: take(|l| l.inputs), biases: take(|_| 1) };
+        let jobs: Vec<_> = plan.layers.iter().zip(packed.weights.iter_mut().zip(&mut packed.biases)).collect();
+        parallel::for_each(jobs.into_iter(), |(layer, (weight, bias))| {
+            pack_layer(simd, &numbers[layer.weight.clone()], layer.outputs, weight);
+            pack_layer(simd, &numbers[layer.bias.clone()], layer.outputs, bias);
+        });
+        packed
+    }
+
+    /// Panels of W and b of a layer.
+    #[inline(always)]
+    pub(super) fn panels<'a, const P: usize>(
+        &'a self,
+        plan: &Plan,
+        layer: usize,
+    ) -> impl Iterator<Item = (&'a [[f32; P]], &'a [f32; P])> {
+        let weights = self.weights[layer].as_chunks::<P>().0.chunks_exact(plan.layers[layer].inputs);
+        weights.zip(self.biases[layer].as_chunks::<P>().0)
+    }
+
+    /// Wᵀ of each layer but, unless `first`, the first.
+    fn transposed(simd: Simd, plan: &Plan, numbers: &[f32], first: bool) -> Vec<Buffer> {
+        let columns = simd.panel_columns();
+        let wanted = |index| index > 0 || first;
+        let size = |(index, l): (usize, &Place)| {
+            Buffer::take(if wanted(index) { panels::length(l.outputs, l.inputs, columns) } else { 0 })
+        };
+        let mut packed: Vec<Buffer> = plan.layers.iter().enumerate().map(size).collect();
+        let jobs: Vec<_> = plan.layers.iter().zip(&mut packed).filter(|(_, buffer)| !buffer.is_empty()).collect();
+        parallel::for_each(jobs.into_iter(), |(layer, buffer)| {
+            pack_layer_transposed(simd, &numbers[layer.weight.clone()], layer.outputs, buffer);
+        });
+        packed
+    }
+}
+
+#[inline(always)]
+fn pack_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(matrix: &[f32], columns: usize, target: &mut [f32]) {
+    pack::<P>(matrix, columns, target);
+}
+
+#[inline(always)]
+fn pack_transposed_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
+    matrix: &[f32],
+    columns: usize,
+    target: &mut [f32],
+) {
+    pack_transposed::<P>(matrix, columns, target);
+}
+
+for_each_simd! {
+    tiled fn pack_layer(matrix: &[f32], columns: usize, target: &mut [f32]) = pack_body
+}
+
+for_each_simd! {
+    tiled fn pack_layer_transposed(matrix: &[f32], columns: usize, target: &mut [f32]) = pack_transposed_body
+}
+
+/// What the backward pass needs of the forward pass, block by block.
+#[derive(Clone, Debug)]
+pub(super) struct Trace {
+    blocks: Vec<Block>,
+}
+
+/// One block of rows, in panels.
+#[derive(Clone, Debug)]
+struct Block {
+    rows: usize,
+    /// Inputs of each layer.
+    values: Vec<Buffer>,
+    /// act'(z) of each layer but the last. The backward pass turns it into z̄.
+    slopes: Vec<Buffer>,
+    /// Outputs of the last layer, and then their gradients.
+    output: Buffer,
+}
+
+impl Block {
+    fn take(plan: &Plan, rows: usize, columns: usize) -> Self {
+        let take = |size: usize| Buffer::take(panels::length(rows, size, columns));
+        let (last, hidden) = plan.layers.split_last().expect("a chain has a layer");
+        Self {
+            rows,
+            values: plan.layers.iter().map(|layer| take(layer.inputs)).collect(),
+            slopes: hidden.iter().map(|layer| take(layer.outputs)).collect(),
+            output: take(last.outputs),
+        }
+    }
+
+    /// The panel of the inputs of a layer that begins with column `first`.
+    fn input<const P: usize>(&self, layer: usize, first: usize) -> &[f32] {
+        &self.values[layer][first * self.rows..(first + P) * self.rows]
+    }
+
+    /// The panel of z̄ of a layer that begins with column `first`, after the backward pass.
+    fn gradient<const P: usize>(&self, layer: usize, first: usize) -> &[f32] {
+        &self.slopes.get(layer).unwrap_or(&self.output)[first * self.rows..(first + P) * self.rows]
+    }
+}
+
+/// The output of every row of `input`, and what [`backward`] needs.
+///
+/// # Formula
+/// x₀ = input, xᵢ₊₁ = act(xᵢ Wᵢ + bᵢ), without act in the last layer.
+pub(super) fn forward(simd: Simd, plan: &Plan, numbers: &[f32], input: &[f32]) -> (Vec<f32>, Trace) {
+    let (inputs, outputs) = (plan.inputs(), plan.outputs());
+    let rows = input.len() / inputs;
+    let packed = Packed::new(simd, plan, numbers);
+    let columns = simd.panel_columns();
+    let heights = (0..rows).step_by(ROW_BLOCK).map(|first| ROW_BLOCK.min(rows - first));
+    let mut blocks: Vec<Block> = heights.map(|rows| Block::take(plan, rows, columns)).collect();
+    let mut output = vec![0.0; rows * outputs];
+    let parts = input.chunks(ROW_BLOCK * inputs).zip(output.chunks_mut(ROW_BLOCK * outputs));
+    let jobs: Vec<_> = blocks.iter_mut().zip(parts).collect();
+    parallel::for_each(jobs.into_iter(), |(block, (input, output))| {
+        forward_block(simd, plan, &packed, input, block, output);
+    });
+    (output, Trace { blocks })
+}
+
+#[inline(always)]
+fn forward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
+    plan: &Plan,
+    packed: &Packed,
+    input: &[f32],
+    block: &mut Block,
+    output: &mut [f32],
+) {
+    let Block { rows, values, slopes, output: last } = block;
+    pack::<P>(input, plan.inputs(), &mut values[0]);
+    for index in 0..plan.layers.len() {
+        let (x, y) = values[index..].split_first_mut().expect("every layer has an input");
+        let y = y.first_mut().unwrap_or(last);
+        let mut slopes = slopes.get_mut(index).map(|slopes| slopes.as_chunks_mut::<P>().0.chunks_exact_mut(*rows));
+        let targets = y.as_chunks_mut::<P>().0.chunks_exact_mut(*rows);
+        for ((weight, bias), target) in packed.panels::<P>(plan, index).zip(targets) {
+            multiply::<L, M, P>(x, weight, target);
+            match slopes.as_mut().and_then(Iterator::next) {
+                Some(slopes) => activate_slope::<P, FMA>(plan.activation, target, bias, slopes),
+                None => activate::<P, FMA>(Activation::Identity, target, bias),
+            }
+        }
+    }
+    unpack::<P>(last, plan.outputs(), output);
+}
+
+for_each_simd! {
+    tiled fn forward_block(plan: &Plan, packed: &Packed, input: &[f32], block: &mut Block, output: &mut [f32])
+        = forward_block_body
+}
+
+/// The gradients of all weights, in the order of the plan, and of the input if `with_input`.
+///
+/// # Formula
+/// With z = x W + b and the gradient ȳ: z̄ = ȳ ⊙ act'(z), W̄ = xᵀ z̄, b̄ = Σ_rows z̄, x̄ = z̄ Wᵀ, from the last layer to the first.
+pub(super) fn backward(
+    simd: Simd,
+    plan: &Plan,
+    numbers: &[f32],
+    mut trace: Trace,
+    output_gradient: &[f32],
+    with_input: bool,
+) -> (Vec<f32>, Option<Vec<f32>>) {
+    let (inputs, outputs) = (plan.inputs(), plan.outputs());
+    let transposed = Packed::transposed(simd, plan, numbers, with_input);
+    let rows = output_gradient.len() / outputs;
+    let mut input_gradient = with_input.then(|| vec![0.0; rows * inputs]);
+    let targets = input_gradient.as_deref_mut().map(|all| all.chunks_mut(ROW_BLOCK * inputs));
+    let targets = targets.into_iter().flatten().map(Some).chain(std::iter::repeat_with(|| None));
+    let gradients = output_gradient.chunks(ROW_BLOCK * outputs);
+    let jobs: Vec<_> = trace.blocks.iter_mut().zip(gradients.zip(targets)).collect();
+    parallel::for_each(jobs.into_iter(), |(block, (gradient, target))| {
+        backward_block(simd, plan, &transposed, gradient, block, target);
+    });
+    (weight_gradients(simd, plan, &trace), input_gradient)
+}
+
+#[inline(always)]
+fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
+    plan: &Plan,
+    transposed: &[Buffer],
+    output_gradient: &[f32],
+    block: &mut Block,
+    input_gradient: Option<&mut [f32]>,
+) {
+    let Block { rows, values, slopes, output } = block;
+    pack::<P>(output_gradient, plan.outputs(), output);
+    let mut room = [[0.0; P]; ROW_BLOCK];
+    let passing = &mut room[..*rows];
+    for index in (1..plan.layers.len()).rev() {
+        let (before, after) = slopes.split_at_mut(index);
+        let z = after.first().unwrap_or(output);
+        let weights = transposed[index].as_chunks::<P>().0.chunks_exact(plan.layers[index].outputs);
+        for (weight, slopes) in weights.zip(before[index - 1].as_chunks_mut::<P>().0.chunks_exact_mut(*rows)) {
+            multiply::<L, M, P>(z, weight, passing);
+            scale(slopes, passing);
+        }
+    }
+    if let Some(target) = input_gradient {
+        // The input itself is needed for the gradient of the first weights, so this takes a place of its own.
+        let z = slopes.first().unwrap_or(output);
+        let mut found = Buffer::take(values[0].len());
+        let weights = transposed[0].as_chunks::<P>().0.chunks_exact(plan.layers[0].outputs);
+        for (weight, target) in weights.zip(found.as_chunks_mut::<P>().0.chunks_exact_mut(*rows)) {
+            multiply::<L, M, P>(z, weight, target);
+        }
+        unpack::<P>(&found, plan.inputs(), target);
+    }
+}
+
+for_each_simd! {
+    tiled fn backward_block(
+        plan: &Plan,
+        transposed: &[Buffer],
+        output_gradient: &[f32],
+        block: &mut Block,
+        input_gradient: Option<&mut [f32]>,
+    ) = backward_block_body
+}
+
+/// Multiplies `target` by `factors`, element by element.
+#[inline(always)]
+pub(super) fn scale<const P: usize>(target: &mut [[f32; P]], factors: &[[f32; P]]) {
+    for (target, factors) in target.iter_mut().zip(factors) {
+        for (target, factor) in target.iter_mut().zip(factors) {
+            *target *= factor;
+        }
+    }
+}
+
+/// W̄ and b̄ of every layer in the order of the plan.
+fn weight_gradients(simd: Simd, plan: &Plan, trace: &Trace) -> Vec<f32> {
+    let mut gradients = vec![0.0; plan.len()];
+    let mut jobs = Vec::new();
+    let mut rest = &mut gradients[..];
+    for (index, layer) in plan.layers.iter().enumerate() {
+        let (weight, after) = rest.split_at_mut(layer.weight.len());
+        let (bias, after) = after.split_at_mut(layer.bias.len());
+        rest = after;
+        let blocks = weight.chunks_mut(WEIGHT_BLOCK * layer.outputs).enumerate();
+        jobs.extend(blocks.map(|(block, target)| Job { layer: index, first: block * WEIGHT_BLOCK, target }));
+        jobs.push(Job { layer: index, first: layer.inputs, target: bias });
+    }
+    // Large jobs first, so that no thread is left with one at the end.
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.target.len()));
+    parallel::for_each(jobs.into_iter(), |job| weight_gradient(simd, plan, trace, job));
+    gradients
+}
+
+/// Rows of W̄ of a layer from row `first` on, or b̄, which follows the last row.
+struct Job<'a> {
+    layer: usize,
+    first: usize,
+    target: &'a mut [f32],
+}
+
+#[inline(always)]
+fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(plan: &Plan, trace: &Trace, job: Job) {
+    let Job { layer: index, first, target } = job;
+    let layer = &plan.layers[index];
+    for column in (0..layer.outputs).step_by(P) {
+        let width = P.min(layer.outputs - column);
+        if first == layer.inputs {
+            let mut sums = [0.0; P];
+            for row in trace.blocks.iter().flat_map(|block| block.gradient::<P>(index, column).as_chunks::<P>().0) {
+                for (sum, value) in sums.iter_mut().zip(row) {
+                    *sum += value;
+                }
+            }
+            target[column..column + width].copy_from_slice(&sums[..width]);
+            continue;
+        }
+        let height = target.len() / layer.outputs;
+        for row in (0..height).step_by(P) {
+            let panels = |block| (Block::input::<P>(block, index, first + row), Block::gradient::<P>(block, index, column));
+            let factors = trace.blocks.iter().map(panels);
+            let target = &mut target[row * layer.outputs + column..];
+            multiply_transposed::<L, M, P>(factors, P.min(height - row), width, layer.outputs, target);
+        }
+    }
+}
+
+for_each_simd! {
+    tiled fn weight_gradient(plan: &Plan, trace: &Trace, job: Job) = weight_gradient_body
+}

@@ -1,0 +1,123 @@
+//! The chain of dense layers as one Burn operation.
+
+use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{
+    Autodiff, Backend, Dispatch, DispatchTensor, DispatchTensorKind, Flex, TensorMetadata, backend_extension,
+};
+use burn::tensor::{DType, Shape, Tensor, TensorData};
+
+use super::chain::{self, Plan, Trace};
+use super::simd::Simd;
+
+/// The output of a chain of dense layers whose weights lie in one vector, in the order of the plan.
+///
+/// On Burn's CPU backend in single precision this is one operation with one backward operation; on every other backend
+/// it is [`plain_chain`].
+pub fn chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
+    assert_eq!(x.dims()[1], plan.inputs(), "inputs of the chain");
+    assert_eq!(weights.dims()[0], plan.len(), "weights of the chain");
+    let (x, weights) = (x.into_dispatch(), weights.into_dispatch());
+    if [&x, &weights].into_iter().all(is_cpu_single) {
+        return Tensor::from_dispatch(<Dispatch as ChainBackend>::fused_chain(x, weights, plan.clone()));
+    }
+    plain_chain(Tensor::from_dispatch(x), Tensor::from_dispatch(weights), plan)
+}
+
+/// The same function as a composition of Burn operations.
+pub fn plain_chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
+    plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
+        let weight = weights.clone().slice([layer.weight.clone()]).reshape([layer.inputs, layer.outputs]);
+        let bias = weights.clone().slice([layer.bias.clone()]).reshape([1, layer.outputs]);
+        plan.activation(index).apply(x.matmul(weight) + bias)
+    })
+}
+
+/// Whether the tensor is in single precision on the CPU backend.
+fn is_cpu_single(tensor: &DispatchTensor) -> bool {
+    fn kind_is_cpu(kind: &DispatchTensorKind) -> bool {
+        match kind {
+            DispatchTensorKind::Flex(_) => true,
+            DispatchTensorKind::Autodiff(inner) => kind_is_cpu(inner),
+            #[allow(unreachable_patterns)]
+            _ => false,
+        }
+    }
+    kind_is_cpu(&tensor.kind) && tensor.dtype() == DType::F32
+}
+
+/// The fused operation, for the backends that have it.
+#[backend_extension(Flex, Autodiff)]
+pub trait ChainBackend: Backend {
+    /// The chain in single precision.
+    fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan) -> FloatTensor<Self>;
+}
+
+type CpuTensor = FloatTensor<Flex>;
+
+impl ChainBackend for Flex {
+    fn fused_chain(x: CpuTensor, weights: CpuTensor, plan: Plan) -> CpuTensor {
+        forward(&x.to_contiguous(), &weights.to_contiguous(), &plan).0
+    }
+}
+
+impl<C: CheckpointStrategy> ChainBackend for Autodiff<Flex, C> {
+    fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan) -> FloatTensor<Self> {
+        let prepared = ChainBackward.prepare::<C>([x.node(), weights.node()]).compute_bound().stateful();
+        let x = x.into_primitive().to_contiguous();
+        let weights = weights.into_primitive().to_contiguous();
+        let (y, trace) = forward(&x, &weights, &plan);
+        match prepared {
+            OpsKind::Tracked(prepared) => prepared.finish(State { plan, weights, trace }, y),
+            OpsKind::UnTracked(prepared) => prepared.finish(y),
+        }
+    }
+}
+
+/// What the backward pass needs of the forward pass.
+#[derive(Clone, Debug)]
+struct State {
+    plan: Plan,
+    weights: CpuTensor,
+    trace: Trace,
+}
+
+#[derive(Debug)]
+struct ChainBackward;
+
+impl Backward<Flex, 2> for ChainBackward {
+    type State = State;
+
+    fn backward(self, ops: Ops<State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let [x_node, weights_node] = ops.parents;
+        let output_gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
+        let State { plan, weights, trace } = ops.state;
+        let (numbers, with_input) = (numbers(&weights), x_node.is_some());
+        let (of_weights, of_input) =
+            chain::backward(Simd::best(), &plan, numbers, trace, self::numbers(&output_gradient), with_input);
+        if let Some(node) = weights_node {
+            grads.register::<Flex>(node.id, tensor(of_weights, [plan.len()]));
+        }
+        if let (Some(node), Some(of_input)) = (x_node, of_input) {
+            let rows = of_input.len() / plan.inputs();
+            grads.register::<Flex>(node.id, tensor(of_input, [rows, plan.inputs()]));
+        }
+    }
+}
+
+fn forward(x: &CpuTensor, weights: &CpuTensor, plan: &Plan) -> (CpuTensor, Trace) {
+    let (output, trace) = chain::forward(Simd::best(), plan, numbers(weights), numbers(x));
+    let rows = output.len() / plan.outputs();
+    (tensor(output, [rows, plan.outputs()]), trace)
+}
+
+/// The numbers of a contiguous tensor.
+fn numbers(tensor: &CpuTensor) -> &[f32] {
+    tensor.as_slice().expect("the tensor was made contiguous and is in single precision")
+}
+
+fn tensor(values: Vec<f32>, shape: impl Into<Shape>) -> CpuTensor {
+    CpuTensor::from_data(TensorData::new(values, shape))
+}

@@ -1,0 +1,111 @@
+//! The order in which matrices are stored for products.
+//!
+//! A matrix of `rows` rows lies in panels of P neighbouring columns, one panel after the other, each row by row: element
+//! (i, j) is number (j / P) · rows · P + i · P + j % P. P is the width of a tile of the instruction set at hand. The columns that
+//! fill up the last panel may hold anything; nothing reads them into a result.
+//!
+//! In this order the inner loop of a product reads both factors one number after the other, be it x W, z Wᵀ or xᵀ z. Only weights
+//! are ever rearranged; what a layer computes is in panels from the start.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, PoisonError};
+
+/// Numbers in `rows` rows of `columns`, with the last panel filled up.
+pub(super) fn length(rows: usize, columns: usize, panel_columns: usize) -> usize {
+    rows * columns.next_multiple_of(panel_columns)
+}
+
+/// Puts a matrix that is stored row by row into panels, with zeros to fill up.
+#[inline(always)]
+pub(super) fn pack<const P: usize>(matrix: &[f32], columns: usize, panels: &mut [f32]) {
+    let rows = matrix.len() / columns;
+    for (first, panel) in (0..columns).step_by(P).zip(panels.chunks_exact_mut(rows * P)) {
+        let width = P.min(columns - first);
+        for (row, target) in matrix.chunks_exact(columns).zip(panel.as_chunks_mut::<P>().0) {
+            target[..width].copy_from_slice(&row[first..first + width]);
+            target[width..].fill(0.0);
+        }
+    }
+}
+
+/// Puts the transpose of a matrix that is stored row by row into panels, with zeros to fill up.
+#[inline(always)]
+pub(super) fn pack_transposed<const P: usize>(matrix: &[f32], columns: usize, panels: &mut [f32]) {
+    for (rows, panel) in matrix.chunks(P * columns).zip(panels.chunks_exact_mut(columns * P)) {
+        if rows.len() < P * columns {
+            panel.fill(0.0);
+        }
+        // Blocks of columns, so that every line of the matrix that is fetched is used at once.
+        const BLOCK: usize = 16;
+        for (block, target) in panel.as_chunks_mut::<P>().0.chunks_mut(BLOCK).enumerate() {
+            for (j, row) in rows.chunks_exact(columns).enumerate() {
+                for (target, &value) in target.iter_mut().zip(&row[block * BLOCK..]) {
+                    target[j] = value;
+                }
+            }
+        }
+    }
+}
+
+/// Takes a matrix out of panels, row by row.
+#[inline(always)]
+pub(super) fn unpack<const P: usize>(panels: &[f32], columns: usize, matrix: &mut [f32]) {
+    let rows = matrix.len() / columns;
+    for (first, panel) in (0..columns).step_by(P).zip(panels.chunks_exact(rows * P)) {
+        let width = P.min(columns - first);
+        for (target, row) in matrix.chunks_exact_mut(columns).zip(panel.as_chunks::<P>().0) {
+            target[first..first + width].copy_from_slice(&row[..width]);
+        }
+    }
+}
+
+/// Numbers to be overwritten. On drop they wait to be taken again, so that no step has to ask the system for memory.
+#[derive(Debug)]
+pub(super) struct Buffer(Vec<f32>);
+
+/// Buffers that wait. Sizes come from networks and blocks of rows, so there are few different ones.
+static WAITING: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
+
+/// Bytes that may wait; what is beyond goes back to the allocator.
+const MOST_WAITING: usize = 256 << 20;
+
+impl Buffer {
+    /// A buffer of `length` numbers, whatever they are.
+    pub(super) fn take(length: usize) -> Self {
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        match waiting.iter().rposition(|buffer| buffer.len() == length) {
+            Some(place) => Self(waiting.swap_remove(place)),
+            None => Self(vec![0.0; length]),
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let held: usize = waiting.iter().map(Vec::len).sum();
+        if 4 * (held + self.0.len()) <= MOST_WAITING {
+            waiting.push(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        &mut self.0
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}

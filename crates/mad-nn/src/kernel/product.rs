@@ -1,0 +1,145 @@
+//! Products of matrices in panels, on one thread.
+//!
+//! A tile of M × P sums stays in registers while both factors pass by. Every element is summed in the order of the inner index,
+//! whatever tile it falls into, so results do not depend on how the work is cut.
+
+use std::marker::PhantomData;
+
+use super::lanes::Lanes;
+
+/// Work on K rows of a result, for any K.
+trait Tiles {
+    fn tile<const K: usize>(&mut self, first: usize);
+}
+
+/// Covers `rows` rows with tiles of M, and of 4, 2 and 1 at the end.
+#[inline(always)]
+fn cover<const M: usize>(rows: usize, tiles: &mut impl Tiles) {
+    let mut first = 0;
+    while first + M <= rows {
+        tiles.tile::<M>(first);
+        first += M;
+    }
+    while first + 4 <= rows {
+        tiles.tile::<4>(first);
+        first += 4;
+    }
+    if first + 2 <= rows {
+        tiles.tile::<2>(first);
+        first += 2;
+    }
+    if first < rows {
+        tiles.tile::<1>(first);
+    }
+}
+
+/// K rows of sums, each in two registers.
+type Sums<L, const K: usize> = [[L; 2]; K];
+
+#[inline(always)]
+fn zeros<L: Lanes, const K: usize>() -> Sums<L, K> {
+    // SAFETY: only variants compiled for the instruction set of L come here.
+    unsafe { [[L::zero(); 2]; K] }
+}
+
+/// sums[r][j] += left(r) right[j].
+#[inline(always)]
+fn add_outer<L: Lanes, const K: usize, const P: usize>(
+    sums: &mut Sums<L, K>,
+    left: impl Fn(usize) -> f32,
+    right: &[f32; P],
+) {
+    // SAFETY: only variants compiled for the instruction set of L come here.
+    unsafe {
+        let right = [L::load(&right[..P / 2]), L::load(&right[P / 2..])];
+        for (r, sums) in sums.iter_mut().enumerate() {
+            let left = left(r);
+            *sums = [sums[0].add_product(left, right[0]), sums[1].add_product(left, right[1])];
+        }
+    }
+}
+
+/// The numbers of one row of sums.
+#[inline(always)]
+fn row<L: Lanes, const P: usize>(sums: [L; 2]) -> [f32; P] {
+    let mut row = [0.0; P];
+    let (left, right) = row.split_at_mut(P / 2);
+    // SAFETY: only variants compiled for the instruction set of L come here.
+    unsafe {
+        sums[0].store(left);
+        sums[1].store(right);
+    }
+    row
+}
+
+/// One panel of x w: `x` is in panels of as many rows as `target`, `right` is the panel of w with one row for each column of x.
+#[inline(always)]
+pub(super) fn multiply<L: Lanes, const M: usize, const P: usize>(
+    x: &[f32],
+    right: &[[f32; P]],
+    target: &mut [[f32; P]],
+) {
+    struct Rows<'a, L, const P: usize> {
+        x: &'a [[f32; P]],
+        right: &'a [[f32; P]],
+        target: &'a mut [[f32; P]],
+        lanes: PhantomData<L>,
+    }
+    impl<L: Lanes, const P: usize> Tiles for Rows<'_, L, P> {
+        #[inline(always)]
+        fn tile<const K: usize>(&mut self, first: usize) {
+            let mut sums = zeros::<L, K>();
+            let panels = self.x.chunks_exact(self.target.len());
+            for (right, panel) in self.right.chunks(P).zip(panels) {
+                let left: &[[f32; P]; K] = panel[first..].first_chunk().expect("the tile lies inside the panel");
+                for (k, right) in right.iter().enumerate() {
+                    add_outer(&mut sums, |r| left[r][k], right);
+                }
+            }
+            for (target, sums) in self.target[first..].iter_mut().zip(sums) {
+                *target = row(sums);
+            }
+        }
+    }
+    let rows = target.len();
+    let x = x.as_chunks::<P>().0;
+    assert!(x.len() >= right.len().div_ceil(P) * rows, "the left factor has a column for each row of the right one");
+    cover::<M>(rows, &mut Rows::<L, P> { x, right, target, lanes: PhantomData });
+}
+
+/// `height` rows of xᵀ z, written to `target` row by row with `stride` numbers from one to the next, of which `width` are written.
+///
+/// `factors` are panels of x and z with rows in common, block by block.
+#[inline(always)]
+pub(super) fn multiply_transposed<'a, L: Lanes, const M: usize, const P: usize>(
+    factors: impl Iterator<Item = (&'a [f32], &'a [f32])> + Clone,
+    height: usize,
+    width: usize,
+    stride: usize,
+    target: &mut [f32],
+) {
+    struct Columns<'t, L, I, const P: usize> {
+        factors: I,
+        width: usize,
+        stride: usize,
+        target: &'t mut [f32],
+        lanes: PhantomData<L>,
+    }
+    impl<'a, L: Lanes, I: Iterator<Item = (&'a [f32], &'a [f32])> + Clone, const P: usize> Tiles for Columns<'_, L, I, P> {
+        #[inline(always)]
+        fn tile<const K: usize>(&mut self, first: usize) {
+            let mut sums = zeros::<L, K>();
+            assert!(first + K <= P, "the tile lies inside the panel");
+            for (x, z) in self.factors.clone() {
+                for (x, z) in x.as_chunks::<P>().0.iter().zip(z.as_chunks::<P>().0) {
+                    add_outer(&mut sums, |r| x[first + r], z);
+                }
+            }
+            for (r, sums) in sums.into_iter().enumerate() {
+                let start = (first + r) * self.stride;
+                self.target[start..start + self.width].copy_from_slice(&row::<L, P>(sums)[..self.width]);
+            }
+        }
+    }
+    cover::<M>(height, &mut Columns::<L, _, P> { factors, width, stride, target, lanes: PhantomData });
+}
