@@ -11,8 +11,13 @@ EMA = 0.99
 PAPER_LEVELS = 100
 
 
-def serve(jobs):
-    """Answers `NAME REPEATS` with {"seconds": [...]}, one entry per repeat; each job is warmed up when first named."""
+def serve(peer, jobs):
+    """Says which jobs stand for which bench, then answers `JOB REPEATS` with {"seconds": [...]}, one entry per repeat.
+
+    `jobs` maps a bench to jobs, and a job to what prepares it. A job is warmed up when it is first named.
+    """
+    print(json.dumps({"peer": peer, "jobs": {bench: list(named) for bench, named in jobs.items()}}), flush=True)
+    jobs = {job: prepare for named in jobs.values() for job, prepare in named.items()}
     ready = {}
     for line in sys.stdin:
         name, repeats = line.split()

@@ -120,13 +120,18 @@ class Products:
 
 silu = torch.nn.functional.silu
 serve(
+    f"PyTorch {torch.__version__.split('+')[0]}",
     {
-        "train-sphere": lambda: Training(3, torch.sin, False, False),
-        "train-sphere-compiled": lambda: Training(3, torch.sin, False, True),
-        "train-so3": lambda: Training(4, silu, True, False),
-        "train-so3-compiled": lambda: Training(4, silu, True, True),
-        "sample-sphere": lambda: PaperSampling(3, torch.sin, False, 1000),
-        "sample-so3": lambda: PaperSampling(4, silu, True, 1000),
-        "products": Products,
-    }
+        "products": {"products": Products},
+        "train-sphere": {
+            "eager": lambda: Training(3, torch.sin, False, False),
+            "compiled": lambda: Training(3, torch.sin, False, True),
+        },
+        "train-so3": {
+            "antisymmetrised": lambda: Training(4, silu, True, False),
+            "antisymmetrised-compiled": lambda: Training(4, silu, True, True),
+        },
+        "sample-sphere": {"paper-100-steps": lambda: PaperSampling(3, torch.sin, False, 1000)},
+        "sample-so3": {"paper-100-steps-so3": lambda: PaperSampling(4, silu, True, 1000)},
+    },
 )

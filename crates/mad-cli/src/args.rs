@@ -72,6 +72,7 @@ pub enum Command {
     Base(Base),
     Plot(Plot),
     Data(Data),
+    Bench(Bench),
     List(List),
     Completions(Completions),
     Man(Man),
@@ -355,6 +356,23 @@ pub enum DataCommand {
     },
 }
 
+/// Measure how long training, sampling, base scores, metrics and loading take here
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  mad bench train sample\n  bench/peers/setup && mad bench train --peers bench/peers"
+)]
+pub struct Bench {
+    /// Benches, or how their names start; all if none is named
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Rounds; every program is measured once in each, one after the other
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Folder with other programs that do the same work (`bench/peers` of the source tree), to be measured in the same rounds
+    #[arg(long, value_name = "DIR")]
+    pub peers: Option<PathBuf>,
+}
+
 /// What this program knows
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mad list samplers")]
@@ -373,6 +391,7 @@ pub enum ListKind {
     Datasets,
     Metrics,
     Settings,
+    Benches,
 }
 
 /// Print a completion script for a shell

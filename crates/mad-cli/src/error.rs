@@ -1,5 +1,6 @@
 //! Everything that can end the program early, with its exit code.
 
+use crate::bench::PeerError;
 use crate::plot::PlotError;
 use mad_core::base::MixtureError;
 use mad_core::data::{DataError, LoadError};
@@ -35,6 +36,8 @@ pub enum CliError {
     Train(#[from] TrainError),
     #[error(transparent)]
     Sample(#[from] SampleError),
+    #[error(transparent)]
+    Peer(#[from] PeerError),
     #[error(transparent)]
     Plot(#[from] PlotError),
     #[error("{}: {source}", path.display())]
@@ -89,6 +92,8 @@ impl CliError {
             CliError::Train(_) | CliError::NotFinite { .. } => 6,
             CliError::Sample(SampleError::NotFinite { .. }) => 6,
             CliError::Sample(_) => 2,
+            CliError::Peer(PeerError::NotInstalled { .. } | PeerError::NoPeers { .. }) => 2,
+            CliError::Peer(_) => 5,
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,

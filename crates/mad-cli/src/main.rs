@@ -1,6 +1,7 @@
 //! `mad`: fit, sample, evaluate and draw distributions on known sets inside Euclidean space.
 
 mod args;
+mod bench;
 mod commands;
 mod error;
 mod input;

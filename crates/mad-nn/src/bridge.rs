@@ -36,20 +36,10 @@ pub fn points(tensor: Tensor<2>) -> Points {
 
 /// All numbers of a tensor, row-major, widened to `f64`.
 pub fn numbers_f64<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
-    with_numbers(tensor, |numbers| numbers.iter().map(|&v| f64::from(v)).collect())
+    numbers_f32(tensor).into_iter().map(f64::from).collect()
 }
 
-/// All numbers of a tensor, row-major.
+/// All numbers of a tensor, row-major; not copied if nobody else holds them.
 pub fn numbers_f32<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    with_numbers(tensor, <[f32]>::to_vec)
-}
-
-/// Copies all numbers of a tensor, row-major, into `out`. Panics if the counts differ.
-pub fn copy_f32<const D: usize>(tensor: Tensor<D>, out: &mut [f32]) {
-    with_numbers(tensor, |numbers| out.copy_from_slice(numbers));
-}
-
-fn with_numbers<const D: usize, T>(tensor: Tensor<D>, take: impl FnOnce(&[f32]) -> T) -> T {
-    let data = tensor.into_data();
-    take(data.as_slice::<f32>().expect("tensors of this crate hold f32"))
+    tensor.into_data().try_into_vec::<f32>().expect("tensors of this crate hold f32")
 }

@@ -40,7 +40,7 @@ fn every_network_holds_one_batch() {
             let mut weights = Weights::new(model.initialise(0));
             let mut losses = Vec::new();
             for _ in 0..600 {
-                let (loss, slope) = gradient(&model, &weights.model, &batch, &device::training());
+                let (loss, slope) = gradient(&model, &mut weights.model, &batch, &device::training());
                 losses.push(loss);
                 adam.step(model.layout(), &mut weights, &slope, 3e-3);
             }
@@ -73,13 +73,13 @@ fn gradient_is_the_slope_of_the_loss() {
         let model = Model::new(entry, shape);
         let mut weights = model.initialise(0);
         weights.iter_mut().enumerate().for_each(|(i, w)| *w += 0.1 * ((i % 7) as f32 - 3.0) / 3.0);
-        let (_, slope) = gradient(&model, &weights, &batch, &device::training());
+        let (_, slope) = gradient(&model, &mut weights, &batch, &device::training());
         for slot in model.layout().slots() {
             let i = slot.range.start + slot.range.len() / 2;
             let at = |step: f32| {
                 let mut moved = weights.clone();
                 moved[i] += step;
-                gradient(&model, &moved, &batch, &device::training()).0
+                gradient(&model, &mut moved, &batch, &device::training()).0
             };
             let difference = (at(0.01) - at(-0.01)) / 0.02;
             let found = f64::from(slope[i]);

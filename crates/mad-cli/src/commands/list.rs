@@ -1,6 +1,7 @@
 //! `mad list`: the registries, as they are.
 
 use crate::args::{Common, List, ListKind};
+use crate::bench::BENCHES;
 use crate::error::CliError;
 use crate::output;
 use mad_core::data::generators::DATASETS;
@@ -19,6 +20,7 @@ const ALL: &[ListKind] = &[
     ListKind::Datasets,
     ListKind::Metrics,
     ListKind::Settings,
+    ListKind::Benches,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -67,6 +69,7 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             let bound = pair("nll", "negative log-likelihood, as the bound read off the loss; needs a run");
             ("metrics", std::iter::once(bound).chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
         }
+        ListKind::Benches => ("benches", BENCHES.iter().map(|b| pair(b.name, b.summary)).collect()),
         ListKind::Settings => {
             let text = |k: &mad_nn::config::Key| format!("{} ({})", k.summary, k.allowed());
             ("settings", KEYS.iter().map(|k| (k.name.to_owned(), text(k))).collect())

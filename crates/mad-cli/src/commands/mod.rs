@@ -1,6 +1,7 @@
 //! One file per command: from what was typed to library calls and back to output.
 
 mod base;
+mod bench;
 mod data;
 mod demo;
 mod density;
@@ -27,6 +28,7 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Base(args) => base::run(common, args),
         Command::Plot(args) => plot::run(common, args),
         Command::Data(args) => data::run(common, args),
+        Command::Bench(args) => bench::run(common, args),
         Command::List(args) => list::run(common, args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),

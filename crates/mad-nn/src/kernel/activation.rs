@@ -168,7 +168,10 @@ mod tests {
     };
     use super::*;
 
-    fn apply_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(activation: Activation, values: &mut [f32]) {
+    fn apply_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
+        activation: Activation,
+        values: &mut [f32],
+    ) {
         activate::<P, FMA>(activation, values.as_chunks_mut().0, &[0.0; P]);
     }
 

@@ -9,15 +9,18 @@ use std::ops::Range;
 use super::activation::{Activation, activate, activate_slope};
 use super::lanes::Lanes;
 use super::panels::{self, Buffer, pack, pack_transposed, unpack};
+use super::parallel;
 use super::product::{multiply, multiply_transposed};
 use super::simd::{Simd, for_each_simd};
-use super::parallel;
 
 /// Rows of the batch in one job. Fixed, so that sums do not depend on the number of threads.
 pub(super) const ROW_BLOCK: usize = 64;
 
 /// Rows of a weight gradient in one job; a multiple of every panel's width.
 const WEIGHT_BLOCK: usize = 64;
+
+/// Blocks of rows that a weight gradient takes at once: their panels fit into the nearest cache together.
+const BLOCKS_AT_ONCE: usize = 2;
 
 /// Sizes of a chain y = act(x W + b) … W + b: the activation follows every layer but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,23 +98,41 @@ impl Plan {
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     /// W of each layer.
-    pub(super) weights: Vec<Buffer>,
+    weights: Vec<Buffer>,
     /// b of each layer, filled up with zeros.
-    pub(super) biases: Vec<Buffer>,
+    biases: Vec<Buffer>,
+    /// Wᵀ of each layer, if there is a backward pass.
+    transposed: Vec<Buffer>,
 }
 
 impl Packed {
-    pub(super) fn new(simd: Simd, plan: &Plan, numbers: &[f32]) -> Self {
+    pub(super) fn new(simd: Simd, plan: &Plan, numbers: &[f32], backward: bool) -> Self {
         assert_eq!(numbers.len(), plan.len(), "weights of another chain");
         let columns = simd.panel_columns();
-        let take = |rows: fn(&Place) -> usize| {
-            plan.layers.iter().map(|l| Buffer::take(panels::length(rows(l), l.outputs, columns))).collect()
+        let take = |rows: usize, outputs: usize| Buffer::take(panels::length(rows, outputs, columns));
+        let layers = plan.layers.iter();
+        let turned = if backward { &plan.layers[..] } else { &[] };
+        let mut packed = Self {
+            weights: layers.clone().map(|l| take(l.inputs, l.outputs)).collect(),
+            biases: layers.map(|l| take(1, l.outputs)).collect(),
+            transposed: turned.iter().map(|l| take(l.outputs, l.inputs)).collect(),
         };
-        let mut packed = Self { weights: take(|l| l.inputs), biases: take(|_| 1) };
-        let jobs: Vec<_> = plan.layers.iter().zip(packed.weights.iter_mut().zip(&mut packed.biases)).collect();
-        parallel::for_each(jobs.into_iter(), |(layer, (weight, bias))| {
-            pack_layer(simd, &numbers[layer.weight.clone()], layer.outputs, weight);
-            pack_layer(simd, &numbers[layer.bias.clone()], layer.outputs, bias);
+        enum Job<'a> {
+            Plain(&'a Place, &'a mut [f32], &'a mut [f32]),
+            Transposed(&'a Place, &'a mut [f32]),
+        }
+        let turned = turned.iter().zip(&mut packed.transposed);
+        let mut jobs: Vec<Job> = turned.map(|(layer, target)| Job::Transposed(layer, target)).collect();
+        let plain = plan.layers.iter().zip(packed.weights.iter_mut().zip(&mut packed.biases));
+        jobs.extend(plain.map(|(layer, (weight, bias))| Job::Plain(layer, weight, bias)));
+        parallel::for_each(jobs.into_iter(), |job| match job {
+            Job::Plain(layer, weight, bias) => {
+                pack_layer(simd, &numbers[layer.weight.clone()], layer.outputs, weight);
+                pack_layer(simd, &numbers[layer.bias.clone()], layer.outputs, bias);
+            }
+            Job::Transposed(layer, target) => {
+                pack_layer_transposed(simd, &numbers[layer.weight.clone()], layer.outputs, target);
+            }
         });
         packed
     }
@@ -127,24 +148,23 @@ impl Packed {
         weights.zip(self.biases[layer].as_chunks::<P>().0)
     }
 
-    /// Wᵀ of each layer but, unless `first`, the first.
-    fn transposed(simd: Simd, plan: &Plan, numbers: &[f32], first: bool) -> Vec<Buffer> {
-        let columns = simd.panel_columns();
-        let wanted = |index| index > 0 || first;
-        let size = |(index, l): (usize, &Place)| {
-            Buffer::take(if wanted(index) { panels::length(l.outputs, l.inputs, columns) } else { 0 })
-        };
-        let mut packed: Vec<Buffer> = plan.layers.iter().enumerate().map(size).collect();
-        let jobs: Vec<_> = plan.layers.iter().zip(&mut packed).filter(|(_, buffer)| !buffer.is_empty()).collect();
-        parallel::for_each(jobs.into_iter(), |(layer, buffer)| {
-            pack_layer_transposed(simd, &numbers[layer.weight.clone()], layer.outputs, buffer);
-        });
-        packed
+    /// Panels of Wᵀ of a layer.
+    #[inline(always)]
+    pub(super) fn transposed<'a, const P: usize>(
+        &'a self,
+        plan: &Plan,
+        layer: usize,
+    ) -> impl Iterator<Item = &'a [[f32; P]]> {
+        self.transposed[layer].as_chunks::<P>().0.chunks_exact(plan.layers[layer].outputs)
     }
 }
 
 #[inline(always)]
-fn pack_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(matrix: &[f32], columns: usize, target: &mut [f32]) {
+fn pack_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
+    matrix: &[f32],
+    columns: usize,
+    target: &mut [f32],
+) {
     pack::<P>(matrix, columns, target);
 }
 
@@ -168,19 +188,29 @@ for_each_simd! {
 /// What the backward pass needs of the forward pass, block by block.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
-    blocks: Vec<Block>,
+    pub(super) packed: Packed,
+    pub(super) blocks: Vec<Block>,
+}
+
+impl Trace {
+    /// Room for `rows` rows.
+    pub(super) fn take(simd: Simd, plan: &Plan, packed: Packed, rows: usize) -> Self {
+        let heights = (0..rows).step_by(ROW_BLOCK).map(|first| ROW_BLOCK.min(rows - first));
+        let blocks = heights.map(|rows| Block::take(plan, rows, simd.panel_columns())).collect();
+        Self { packed, blocks }
+    }
 }
 
 /// One block of rows, in panels.
 #[derive(Clone, Debug)]
-struct Block {
-    rows: usize,
+pub(super) struct Block {
+    pub(super) rows: usize,
     /// Inputs of each layer.
-    values: Vec<Buffer>,
+    pub(super) values: Vec<Buffer>,
     /// act'(z) of each layer but the last. The backward pass turns it into z̄.
-    slopes: Vec<Buffer>,
+    pub(super) slopes: Vec<Buffer>,
     /// Outputs of the last layer, and then their gradients.
-    output: Buffer,
+    pub(super) output: Buffer,
 }
 
 impl Block {
@@ -213,17 +243,16 @@ impl Block {
 pub(super) fn forward(simd: Simd, plan: &Plan, numbers: &[f32], input: &[f32]) -> (Vec<f32>, Trace) {
     let (inputs, outputs) = (plan.inputs(), plan.outputs());
     let rows = input.len() / inputs;
-    let packed = Packed::new(simd, plan, numbers);
-    let columns = simd.panel_columns();
-    let heights = (0..rows).step_by(ROW_BLOCK).map(|first| ROW_BLOCK.min(rows - first));
-    let mut blocks: Vec<Block> = heights.map(|rows| Block::take(plan, rows, columns)).collect();
+    let packed = Packed::new(simd, plan, numbers, true);
+    let mut trace = Trace::take(simd, plan, packed, rows);
     let mut output = vec![0.0; rows * outputs];
     let parts = input.chunks(ROW_BLOCK * inputs).zip(output.chunks_mut(ROW_BLOCK * outputs));
+    let Trace { packed, blocks } = &mut trace;
     let jobs: Vec<_> = blocks.iter_mut().zip(parts).collect();
     parallel::for_each(jobs.into_iter(), |(block, (input, output))| {
-        forward_block(simd, plan, &packed, input, block, output);
+        forward_block(simd, plan, packed, input, block, output);
     });
-    (output, Trace { blocks })
+    (output, trace)
 }
 
 #[inline(always)]
@@ -264,21 +293,20 @@ for_each_simd! {
 pub(super) fn backward(
     simd: Simd,
     plan: &Plan,
-    numbers: &[f32],
     mut trace: Trace,
     output_gradient: &[f32],
     with_input: bool,
 ) -> (Vec<f32>, Option<Vec<f32>>) {
     let (inputs, outputs) = (plan.inputs(), plan.outputs());
-    let transposed = Packed::transposed(simd, plan, numbers, with_input);
     let rows = output_gradient.len() / outputs;
     let mut input_gradient = with_input.then(|| vec![0.0; rows * inputs]);
     let targets = input_gradient.as_deref_mut().map(|all| all.chunks_mut(ROW_BLOCK * inputs));
     let targets = targets.into_iter().flatten().map(Some).chain(std::iter::repeat_with(|| None));
     let gradients = output_gradient.chunks(ROW_BLOCK * outputs);
-    let jobs: Vec<_> = trace.blocks.iter_mut().zip(gradients.zip(targets)).collect();
+    let Trace { packed, blocks } = &mut trace;
+    let jobs: Vec<_> = blocks.iter_mut().zip(gradients.zip(targets)).collect();
     parallel::for_each(jobs.into_iter(), |(block, (gradient, target))| {
-        backward_block(simd, plan, &transposed, gradient, block, target);
+        backward_block(simd, plan, packed, gradient, block, target);
     });
     (weight_gradients(simd, plan, &trace), input_gradient)
 }
@@ -286,7 +314,7 @@ pub(super) fn backward(
 #[inline(always)]
 fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
     plan: &Plan,
-    transposed: &[Buffer],
+    packed: &Packed,
     output_gradient: &[f32],
     block: &mut Block,
     input_gradient: Option<&mut [f32]>,
@@ -298,7 +326,7 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
     for index in (1..plan.layers.len()).rev() {
         let (before, after) = slopes.split_at_mut(index);
         let z = after.first().unwrap_or(output);
-        let weights = transposed[index].as_chunks::<P>().0.chunks_exact(plan.layers[index].outputs);
+        let weights = packed.transposed::<P>(plan, index);
         for (weight, slopes) in weights.zip(before[index - 1].as_chunks_mut::<P>().0.chunks_exact_mut(*rows)) {
             multiply::<L, M, P>(z, weight, passing);
             scale(slopes, passing);
@@ -308,8 +336,9 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
         // The input itself is needed for the gradient of the first weights, so this takes a place of its own.
         let z = slopes.first().unwrap_or(output);
         let mut found = Buffer::take(values[0].len());
-        let weights = transposed[0].as_chunks::<P>().0.chunks_exact(plan.layers[0].outputs);
-        for (weight, target) in weights.zip(found.as_chunks_mut::<P>().0.chunks_exact_mut(*rows)) {
+        for (weight, target) in
+            packed.transposed::<P>(plan, 0).zip(found.as_chunks_mut::<P>().0.chunks_exact_mut(*rows))
+        {
             multiply::<L, M, P>(z, weight, target);
         }
         unpack::<P>(&found, plan.inputs(), target);
@@ -319,7 +348,7 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
 for_each_simd! {
     tiled fn backward_block(
         plan: &Plan,
-        transposed: &[Buffer],
+        packed: &Packed,
         output_gradient: &[f32],
         block: &mut Block,
         input_gradient: Option<&mut [f32]>,
@@ -337,8 +366,8 @@ pub(super) fn scale<const P: usize>(target: &mut [[f32; P]], factors: &[[f32; P]
 }
 
 /// W̄ and b̄ of every layer in the order of the plan.
-fn weight_gradients(simd: Simd, plan: &Plan, trace: &Trace) -> Vec<f32> {
-    let mut gradients = vec![0.0; plan.len()];
+pub(super) fn weight_gradients(simd: Simd, plan: &Plan, trace: &Trace) -> Vec<f32> {
+    let mut gradients = Buffer::take(plan.len()).into_vec();
     let mut jobs = Vec::new();
     let mut rest = &mut gradients[..];
     for (index, layer) in plan.layers.iter().enumerate() {
@@ -363,27 +392,33 @@ struct Job<'a> {
 }
 
 #[inline(always)]
-fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(plan: &Plan, trace: &Trace, job: Job) {
+fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
+    plan: &Plan,
+    trace: &Trace,
+    job: Job,
+) {
     let Job { layer: index, first, target } = job;
     let layer = &plan.layers[index];
-    for column in (0..layer.outputs).step_by(P) {
-        let width = P.min(layer.outputs - column);
-        if first == layer.inputs {
-            let mut sums = [0.0; P];
-            for row in trace.blocks.iter().flat_map(|block| block.gradient::<P>(index, column).as_chunks::<P>().0) {
-                for (sum, value) in sums.iter_mut().zip(row) {
-                    *sum += value;
+    target.fill(0.0);
+    let height = target.len() / layer.outputs;
+    for blocks in trace.blocks.chunks(BLOCKS_AT_ONCE) {
+        for column in (0..layer.outputs).step_by(P) {
+            let width = P.min(layer.outputs - column);
+            if first == layer.inputs {
+                for row in blocks.iter().flat_map(|block| block.gradient::<P>(index, column).as_chunks::<P>().0) {
+                    for (sum, value) in target[column..column + width].iter_mut().zip(row) {
+                        *sum += value;
+                    }
                 }
+                continue;
             }
-            target[column..column + width].copy_from_slice(&sums[..width]);
-            continue;
-        }
-        let height = target.len() / layer.outputs;
-        for row in (0..height).step_by(P) {
-            let panels = |block| (Block::input::<P>(block, index, first + row), Block::gradient::<P>(block, index, column));
-            let factors = trace.blocks.iter().map(panels);
-            let target = &mut target[row * layer.outputs + column..];
-            multiply_transposed::<L, M, P>(factors, P.min(height - row), width, layer.outputs, target);
+            for row in (0..height).step_by(P) {
+                let panels =
+                    |block| (Block::input::<P>(block, index, first + row), Block::gradient::<P>(block, index, column));
+                let factors = blocks.iter().map(panels);
+                let target = &mut target[row * layer.outputs + column..];
+                multiply_transposed::<L, M, P>(factors, P.min(height - row), width, layer.outputs, target);
+            }
         }
     }
 }

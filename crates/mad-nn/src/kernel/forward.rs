@@ -43,7 +43,7 @@ impl Forward {
     }
 
     pub(super) fn with(simd: Simd, plan: Plan, weights: &[f32]) -> Self {
-        Self { packed: Packed::new(simd, &plan, weights), plan, simd }
+        Self { packed: Packed::new(simd, &plan, weights, false), plan, simd }
     }
 
     /// Sizes of the chain.

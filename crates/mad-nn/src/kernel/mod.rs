@@ -25,11 +25,14 @@ pub mod operation;
 mod panels;
 mod parallel;
 mod product;
+mod products;
 mod simd;
 
 pub use activation::Activation;
 pub use chain::{Place, Plan};
 pub use operation::{chain, plain_chain};
+pub use panels::recycle;
+pub use products::Products;
 pub use simd::Simd;
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl<C: CheckpointStrategy> ChainBackend for Autodiff<Flex, C> {
         let weights = weights.into_primitive().to_contiguous();
         let (y, trace) = forward(&x, &weights, &plan);
         match prepared {
-            OpsKind::Tracked(prepared) => prepared.finish(State { plan, weights, trace }, y),
+            OpsKind::Tracked(prepared) => prepared.finish(State { plan, trace }, y),
             OpsKind::UnTracked(prepared) => prepared.finish(y),
         }
     }
@@ -80,7 +80,6 @@ impl<C: CheckpointStrategy> ChainBackend for Autodiff<Flex, C> {
 #[derive(Clone, Debug)]
 struct State {
     plan: Plan,
-    weights: CpuTensor,
     trace: Trace,
 }
 
@@ -93,10 +92,9 @@ impl Backward<Flex, 2> for ChainBackward {
     fn backward(self, ops: Ops<State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let [x_node, weights_node] = ops.parents;
         let output_gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
-        let State { plan, weights, trace } = ops.state;
-        let (numbers, with_input) = (numbers(&weights), x_node.is_some());
+        let State { plan, trace } = ops.state;
         let (of_weights, of_input) =
-            chain::backward(Simd::best(), &plan, numbers, trace, self::numbers(&output_gradient), with_input);
+            chain::backward(Simd::best(), &plan, trace, numbers(&output_gradient), x_node.is_some());
         if let Some(node) = weights_node {
             grads.register::<Flex>(node.id, tensor(of_weights, [plan.len()]));
         }

@@ -20,10 +20,12 @@ pub(super) fn length(rows: usize, columns: usize, panel_columns: usize) -> usize
 pub(super) fn pack<const P: usize>(matrix: &[f32], columns: usize, panels: &mut [f32]) {
     let rows = matrix.len() / columns;
     for (first, panel) in (0..columns).step_by(P).zip(panels.chunks_exact_mut(rows * P)) {
-        let width = P.min(columns - first);
         for (row, target) in matrix.chunks_exact(columns).zip(panel.as_chunks_mut::<P>().0) {
-            target[..width].copy_from_slice(&row[first..first + width]);
-            target[width..].fill(0.0);
+            let row = &row[first..];
+            *target = match row.first_chunk() {
+                Some(whole) => *whole,
+                None => std::array::from_fn(|j| row.get(j).copied().unwrap_or(0.0)),
+            };
         }
     }
 }
@@ -78,10 +80,23 @@ impl Buffer {
             None => Self(vec![0.0; length]),
         }
     }
+
+    /// The numbers themselves, which do not come back by themselves: see [`recycle`].
+    pub(super) fn into_vec(mut self) -> Vec<f32> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// Lets numbers that nobody needs any more be overwritten by the next step that wants as many.
+pub fn recycle(numbers: Vec<f32>) {
+    drop(Buffer(numbers));
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if self.0.is_empty() {
+            return;
+        }
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         let held: usize = waiting.iter().map(Vec::len).sum();
         if 4 * (held + self.0.len()) <= MOST_WAITING {

@@ -49,14 +49,21 @@ fn add_outer<L: Lanes, const K: usize, const P: usize>(
     left: impl Fn(usize) -> f32,
     right: &[f32; P],
 ) {
+    let right = registers::<L, P>(right);
     // SAFETY: only variants compiled for the instruction set of L come here.
     unsafe {
-        let right = [L::load(&right[..P / 2]), L::load(&right[P / 2..])];
         for (r, sums) in sums.iter_mut().enumerate() {
             let left = left(r);
             *sums = [sums[0].add_product(left, right[0]), sums[1].add_product(left, right[1])];
         }
     }
+}
+
+/// A row of P numbers in two registers.
+#[inline(always)]
+fn registers<L: Lanes, const P: usize>(row: &[f32; P]) -> [L; 2] {
+    // SAFETY: only variants compiled for the instruction set of L come here.
+    unsafe { [L::load(&row[..P / 2]), L::load(&row[P / 2..])] }
 }
 
 /// The numbers of one row of sums.
@@ -107,9 +114,10 @@ pub(super) fn multiply<L: Lanes, const M: usize, const P: usize>(
     cover::<M>(rows, &mut Rows::<L, P> { x, right, target, lanes: PhantomData });
 }
 
-/// `height` rows of xᵀ z, written to `target` row by row with `stride` numbers from one to the next, of which `width` are written.
+/// Adds `height` rows of xᵀ z to `target`, row by row with `stride` numbers from one to the next, of which the first `width` count.
 ///
-/// `factors` are panels of x and z with rows in common, block by block.
+/// `factors` are panels of x and z with rows in common, block by block. The product goes on where `target` stopped: adding it in
+/// parts gives the same bits as at once.
 #[inline(always)]
 pub(super) fn multiply_transposed<'a, L: Lanes, const M: usize, const P: usize>(
     factors: impl Iterator<Item = (&'a [f32], &'a [f32])> + Clone,
@@ -128,8 +136,14 @@ pub(super) fn multiply_transposed<'a, L: Lanes, const M: usize, const P: usize>(
     impl<'a, L: Lanes, I: Iterator<Item = (&'a [f32], &'a [f32])> + Clone, const P: usize> Tiles for Columns<'_, L, I, P> {
         #[inline(always)]
         fn tile<const K: usize>(&mut self, first: usize) {
-            let mut sums = zeros::<L, K>();
             assert!(first + K <= P, "the tile lies inside the panel");
+            let mut sums = zeros::<L, K>();
+            for (r, sums) in sums.iter_mut().enumerate() {
+                let start = (first + r) * self.stride;
+                let mut row = [0.0; P];
+                row[..self.width].copy_from_slice(&self.target[start..start + self.width]);
+                *sums = registers(&row);
+            }
             for (x, z) in self.factors.clone() {
                 for (x, z) in x.as_chunks::<P>().0.iter().zip(z.as_chunks::<P>().0) {
                     add_outer(&mut sums, |r| x[first + r], z);

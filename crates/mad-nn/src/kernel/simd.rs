@@ -51,6 +51,11 @@ impl Simd {
         sets
     }
 
+    /// Its name, as `MAD_SIMD` knows it.
+    pub fn name(self) -> &'static str {
+        NAMES[self.0 as usize]
+    }
+
     /// Columns of a panel, P of the tiles in [`for_each_simd`].
     pub(super) fn panel_columns(self) -> usize {
         panel_columns(self)
@@ -61,8 +66,11 @@ impl Simd {
     }
 }
 
+/// Names in the order of [`Level`].
+const NAMES: [&str; 3] = ["portable", "avx2", "avx512"];
+
 fn rank(name: &str) -> Option<usize> {
-    ["portable", "avx2", "avx512"].iter().position(|&known| known.eq_ignore_ascii_case(name))
+    NAMES.iter().position(|&known| known.eq_ignore_ascii_case(name))
 }
 
 /// Whether the portable variant may use fused multiply-add without calling a library function.

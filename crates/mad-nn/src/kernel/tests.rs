@@ -108,7 +108,7 @@ fn instruction_sets_agree_to_rounding() {
         let gradient = series(rows * plan.outputs(), 4);
         let run = |simd| {
             let (output, trace) = super::chain::forward(simd, &plan, &weights, &input);
-            let (of_weights, of_input) = super::chain::backward(simd, &plan, &weights, trace, &gradient, true);
+            let (of_weights, of_input) = super::chain::backward(simd, &plan, trace, &gradient, true);
             let mut evaluated = vec![0.0; output.len()];
             Forward::with(simd, plan.clone(), &weights).eval(&input, rows, &mut Scratch::default(), &mut evaluated);
             assert_eq!(output, evaluated, "{simd:?}: training and evaluation");

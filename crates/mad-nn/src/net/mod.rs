@@ -123,6 +123,11 @@ impl Model {
         &self.shape
     }
 
+    /// Sizes of its layers.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Names and shapes of its weights.
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -134,8 +139,8 @@ impl Model {
     }
 
     /// These weights as a tensor on `device`, for training; it collects gradients if `device` does.
-    pub fn on_tensors(&self, weights: &[f32], device: &Device) -> Tensor<1> {
-        let weights = bridge::vector_f32(weights.to_vec(), device);
+    pub fn on_tensors(&self, weights: Vec<f32>, device: &Device) -> Tensor<1> {
+        let weights = bridge::vector_f32(weights, device);
         if device.is_autodiff() { weights.require_grad() } else { weights }
     }
 

@@ -3,7 +3,7 @@
 use super::{
     BatchSource, Observer, StepReport, TrainError,
     log::{Line, Log, write_timing},
-    step::gradient,
+    step::{Stepped, Trainer},
     validate::validate,
 };
 use crate::{
@@ -160,8 +160,14 @@ impl<'a> Session<'a> {
     fn run(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, TrainError> {
         let train = std::mem::replace(&mut self.train, (Points::new(1), None));
         let anchor = self.anchor.clone();
-        let batches = self.batches(&train, &anchor);
-        let (rate, adam, device) = (self.config.rate(), self.config.adam(), device::training());
+        let model = self.model.clone();
+        let trainer = Trainer {
+            model: &model,
+            batches: self.batches(&train, &anchor),
+            adam: self.config.adam(),
+            device: device::training(),
+        };
+        let rate = self.config.rate();
         let steps = self.config.steps;
         while self.state.progress.step < steps && !self.state.progress.stopped_early {
             if stop.load(Ordering::Relaxed) {
@@ -169,14 +175,9 @@ impl<'a> Session<'a> {
                 return Ok(Outcome::Interrupted);
             }
             let index = self.state.progress.step;
-            let batch = batches.draw(index);
-            let (loss, slope) = gradient(&self.model, &self.state.weights.model, &batch, &device);
             let learning_rate = rate.at(index);
-            let gradient_norm = match loss.is_finite() {
-                true => adam.step(self.model.layout(), &mut self.state.weights, &slope, learning_rate),
-                false => f64::NAN,
-            };
-            self.count(loss, gradient_norm.is_finite(), &batch.noised.sigma)?;
+            let Stepped { loss, gradient_norm, sigma } = trainer.step(&mut self.state.weights, index, learning_rate);
+            self.count(loss, gradient_norm.is_finite(), &sigma)?;
             let step = self.state.progress.step;
             if step.is_multiple_of(self.config.log_every) || step == steps {
                 self.log_loss(learning_rate, gradient_norm)?;

@@ -10,5 +10,5 @@ mod validate;
 pub use error::TrainError;
 pub use fit::{Fit, Outcome, fit, resume};
 pub use observer::{Observer, Silent, StepReport};
-pub use step::{Batch, BatchSource, gradient};
+pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;

@@ -1,8 +1,9 @@
 //! One step: a batch, its loss, its gradient.
 
 use crate::{
-    bridge,
+    bridge, kernel,
     net::{Condition, Model, Question},
+    optim::{Adam, Weights},
 };
 use burn::tensor::Device;
 use mad_core::{
@@ -74,20 +75,100 @@ impl BatchSource<'_> {
     }
 }
 
-/// The loss and its gradient in the order of the model's layout.
+/// What a run does over and over.
+#[derive(Debug, Clone)]
+pub struct Trainer<'a> {
+    /// The network.
+    pub model: &'a Model,
+    /// Where batches come from.
+    pub batches: BatchSource<'a>,
+    /// How weights follow gradients.
+    pub adam: Adam,
+    /// Where gradients are computed.
+    pub device: Device,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone)]
+pub struct Stepped {
+    /// Loss before the step.
+    pub loss: f64,
+    /// Norm of the gradient before clipping. If it is not finite, the weights did not move.
+    pub gradient_norm: f64,
+    /// Noise levels of the batch.
+    pub sigma: Vec<f64>,
+}
+
+impl Trainer<'_> {
+    /// Draws the batch of step `index` and moves the weights by one step of this learning rate.
+    pub fn step(&self, weights: &mut Weights, index: u64, learning_rate: f64) -> Stepped {
+        let batch = self.batches.draw(index);
+        let (loss, slope) = gradient(self.model, &mut weights.model, &batch, &self.device);
+        let gradient_norm = match loss.is_finite() {
+            true => self.adam.step(self.model.layout(), weights, &slope, learning_rate),
+            false => f64::NAN,
+        };
+        kernel::recycle(slope);
+        Stepped { loss, gradient_norm, sigma: batch.noised.sigma }
+    }
+}
+
+/// The loss and its gradient in the order of the model's layout. The weights are lent to a tensor and come back unchanged.
 ///
 /// # Formula
 /// Mean over the batch of Σᵢ (Fᵢ − targetᵢ)², which is the paper's loss with weight σ² (MAD, Eq. (8)).
-pub fn gradient(model: &Model, weights: &[f32], batch: &Batch, device: &Device) -> (f64, Vec<f32>) {
+pub fn gradient(model: &Model, weights: &mut Vec<f32>, batch: &Batch, device: &Device) -> (f64, Vec<f32>) {
     let NoisedBatch { x, sigma, target } = &batch.noised;
-    let weights = model.on_tensors(weights, device);
-    let chain = model.chain(weights.clone());
+    let lent = model.on_tensors(std::mem::take(weights), device);
+    let chain = model.chain(lent.clone());
     let condition = batch.condition.as_ref().map(|(values, present)| Condition { values, present });
     let question = Question { x, sigma, condition, tangents: false };
     let answer = model.answer(&chain, &question, device).value;
     let error = answer - bridge::tensor(target, device);
     let loss = error.square().sum() / x.len() as f32;
     let mut gradients = loss.backward();
-    let gradient = weights.grad_remove(&mut gradients).expect("the loss depends on the weights");
+    let gradient = lent.grad_remove(&mut gradients).expect("the loss depends on the weights");
+    drop((chain, gradients));
+    *weights = bridge::numbers_f32(lent.inner());
     (bridge::numbers_f64(loss.inner())[0], bridge::numbers_f32(gradient))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device,
+        net::{self, Activation, Shape},
+    };
+
+    /// Copies of all weights in every step would cost as much as the optimiser.
+    #[test]
+    fn weights_are_lent_and_not_copied() {
+        let shape = Shape { dim: 3, condition: 0, width: 32, depth: 2, activation: Activation::Sin, input_gain: 1.0 };
+        let model = Model::new(net::lookup("mlp").expect("a known network"), shape);
+        let points = Points::from_vec(vec![0.0, 0.0, 1.0], 3);
+        let batches = BatchSource {
+            points: &points,
+            conditions: None,
+            dropout: 0.0,
+            sign_blocks: Vec::new(),
+            rows: 8,
+            levels: LevelDraw::LogUniform,
+            range: NoiseRange { min: 0.1, max: 1.0 },
+            anchor: &Anchor::Ambient,
+            seed: 0,
+        };
+        let mut weights = model.initialise(0);
+        let (before, place) = (weights.clone(), weights.as_ptr());
+        let (loss, slope) = gradient(&model, &mut weights, &batches.draw(0), &device::training());
+        assert!(loss > 0.0 && slope.len() == weights.len());
+        assert_eq!((weights.as_ptr(), &weights), (place, &before));
+        let gradient_place = slope.as_ptr();
+        kernel::recycle(slope);
+        for step in 1..20 {
+            let (_, slope) = gradient(&model, &mut weights, &batches.draw(step), &device::training());
+            assert_eq!((weights.as_ptr(), slope.as_ptr()), (place, gradient_place), "step {step}");
+            kernel::recycle(slope);
+        }
+    }
 }

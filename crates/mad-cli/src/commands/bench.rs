@@ -1,0 +1,113 @@
+//! `mad bench`: how long things take here, and against others.
+
+use crate::args::{Bench as Args, Common};
+use crate::bench::{BENCHES, Bench, Peer, Ratio, Row, median, ratios, time, times};
+use crate::error::CliError;
+use crate::output;
+use crate::progress::Meter;
+use mad_nn::kernel::Simd;
+use serde_json::json;
+use std::time::Duration;
+
+/// Pairs of our own benches whose ratio is of interest: a training step over its matrix products.
+const OWN_RATIOS: &[(&str, &str)] = &[("train-sphere", "products")];
+
+/// Pause before every measurement, so that threads of the one before have gone to sleep.
+const PAUSE: Duration = Duration::from_millis(250);
+
+pub fn run(common: &Common, args: &Args) -> Result<(), CliError> {
+    let chosen = choose(&args.names)?;
+    let threads = rayon::current_num_threads();
+    let peers = args.peers.as_deref().map(|folder| Peer::start_all(folder, threads)).transpose()?;
+    let rows = measure(common, &chosen, args.rounds, peers.unwrap_or_default())?;
+    let found = |bench: &str, program: &str| rows.iter().find(|row| row.bench == bench && row.program == program);
+    let mut compared = Vec::new();
+    for (bench, base) in OWN_RATIOS {
+        compared.extend(found(bench, "mad").zip(found(base, "mad")).map(|(ours, base)| Ratio::new(ours, base)));
+    }
+    for bench in &chosen {
+        let Some(ours) = found(bench.name, "mad") else { continue };
+        let mut theirs: Vec<&Row> = rows.iter().filter(|row| row.bench == bench.name && row.program != "mad").collect();
+        // The best job of each program.
+        theirs.sort_by(|a, b| median(&a.rounds).total_cmp(&median(&b.rounds)));
+        theirs.sort_by(|a, b| a.program.cmp(&b.program));
+        theirs.dedup_by(|a, b| a.program == b.program);
+        compared.extend(theirs.into_iter().map(|theirs| Ratio::new(ours, theirs)));
+    }
+    let machine = json!({
+        "threads": threads,
+        "cores": std::thread::available_parallelism().map_or(0, usize::from),
+        "instructions": Simd::best().name(),
+        "version": env!("CARGO_PKG_VERSION"),
+    });
+    let fields = json!({ "machine": machine, "times": rows, "ratios": compared });
+    output::result(common, "bench", fields, || {
+        let about =
+            format!("{threads} threads, {} instructions, medians of {} rounds", Simd::best().name(), args.rounds);
+        let mut parts = vec![about, times(&rows)];
+        if !compared.is_empty() {
+            parts.push(ratios(&compared));
+        }
+        parts.join("\n")
+    })
+}
+
+/// The benches with these names, or with names that start like them; all if there are none.
+fn choose(names: &[String]) -> Result<Vec<&'static Bench>, CliError> {
+    for name in names {
+        if !BENCHES.iter().any(|bench| bench.name.starts_with(name.as_str())) {
+            let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+            return Err(CliError::Usage(format!("unknown bench `{name}`: there are {}", known.join(", "))));
+        }
+    }
+    let wanted = |bench: &&Bench| names.is_empty() || names.iter().any(|name| bench.name.starts_with(name.as_str()));
+    Ok(BENCHES.iter().filter(wanted).collect())
+}
+
+/// Round after round, each program once in every round.
+fn measure(
+    common: &Common,
+    chosen: &[&'static Bench],
+    rounds: u32,
+    mut peers: Vec<Peer>,
+) -> Result<Vec<Row>, CliError> {
+    let mut rows = Vec::new();
+    let mut meter = Meter::start(common, "bench", 0, u64::from(rounds) * chosen.len() as u64);
+    for (done, bench) in chosen.iter().enumerate() {
+        let mut work = (bench.prepare)();
+        work();
+        let row = |program: &str, job: &str| Row {
+            bench: bench.name,
+            program: program.to_owned(),
+            job: job.to_owned(),
+            rounds: Vec::new(),
+        };
+        let mut ours = row("mad", "");
+        let mut theirs: Vec<(usize, Row)> = Vec::new();
+        for (index, peer) in peers.iter_mut().enumerate() {
+            for job in peer.jobs(bench.name).to_vec() {
+                // The first request builds and warms up the job.
+                match peer.time(&job, 1)? {
+                    Ok(_) => theirs.push((index, row(peer.name(), &job))),
+                    Err(text) => output::notice(common, format!("{} cannot do {job}: {text}", peer.name())),
+                }
+            }
+        }
+        for round in 0..rounds {
+            meter.advance(done as u64 * u64::from(rounds) + u64::from(round), || bench.name.to_owned());
+            std::thread::sleep(PAUSE);
+            ours.rounds.push(median(&time(&mut work, bench.repeats)));
+            for (index, row) in &mut theirs {
+                std::thread::sleep(PAUSE);
+                match peers[*index].time(&row.job, bench.repeats)? {
+                    Ok(seconds) => row.rounds.push(median(&seconds)),
+                    Err(text) => return Err(CliError::Usage(format!("{}: {text}", row.program))),
+                }
+            }
+        }
+        rows.push(ours);
+        rows.extend(theirs.into_iter().map(|(_, row)| row));
+    }
+    meter.finish();
+    Ok(rows)
+}
