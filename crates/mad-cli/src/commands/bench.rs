@@ -52,16 +52,17 @@ pub fn run(common: &Common, args: &Args) -> Result<(), CliError> {
     })
 }
 
-/// The benches with these names, or with names that start like them; all if there are none.
+/// The benches with these names; a name that is none stands for all that start with it. All if there are no names.
 fn choose(names: &[String]) -> Result<Vec<&'static Bench>, CliError> {
-    for name in names {
-        if !BENCHES.iter().any(|bench| bench.name.starts_with(name.as_str())) {
-            let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
-            return Err(CliError::Usage(format!("unknown bench `{name}`: there are {}", known.join(", "))));
-        }
+    let meant = |name: &str, bench: &Bench| match BENCHES.iter().any(|bench| bench.name == name) {
+        true => bench.name == name,
+        false => bench.name.starts_with(name),
+    };
+    if let Some(name) = names.iter().find(|name| !BENCHES.iter().any(|bench| meant(name, bench))) {
+        let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+        return Err(CliError::Usage(format!("unknown bench `{name}`: there are {}", known.join(", "))));
     }
-    let wanted = |bench: &&Bench| names.is_empty() || names.iter().any(|name| bench.name.starts_with(name.as_str()));
-    Ok(BENCHES.iter().filter(wanted).collect())
+    Ok(BENCHES.iter().filter(|bench| names.is_empty() || names.iter().any(|name| meant(name, bench))).collect())
 }
 
 /// Round after round, each program once in every round.
