@@ -371,6 +371,9 @@ pub struct Bench {
     /// Folder with other programs that do the same work (`bench/peers` of the source tree), to be measured in the same rounds
     #[arg(long, value_name = "DIR")]
     pub peers: Option<PathBuf>,
+    /// Measure instead how cost grows with batch, width, depth, dimension, support points and samples; draw it there
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "peers", "rounds"])]
+    pub growth: Option<PathBuf>,
 }
 
 /// What this program knows

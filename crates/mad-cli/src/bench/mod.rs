@@ -1,5 +1,6 @@
 //! What `mad bench` measures: pieces of work that run again and again, in rounds.
 
+pub mod growth;
 mod peers;
 mod report;
 mod work;

@@ -10,7 +10,6 @@ use mad_core::noise::Anchor;
 use mad_core::rng::{Purpose, stream};
 use mad_core::sample::{self, Generate};
 use mad_nn::kernel::Products;
-use mad_nn::net::Model;
 use mad_nn::optim::Weights;
 use mad_nn::train::{BatchSource, Trainer};
 use mad_nn::{Config, LearnedDenoiser, Partial, device};
@@ -28,25 +27,25 @@ pub const BENCHES: &[Bench] = &[
         name: "train-sphere",
         summary: "training step on S2, 5x512, batch 512, from noise to averaged weights",
         repeats: 20,
-        prepare: || train("sphere:2", "mlp"),
+        prepare: || training("sphere:2", ""),
     },
     Bench {
         name: "train-so3",
         summary: "the same on SO(3), odd by construction",
         repeats: 20,
-        prepare: || train("so3", "odd-mlp"),
+        prepare: || training("so3", ""),
     },
     Bench {
         name: "train-so3-antisymmetric",
         summary: "the same on SO(3), odd by two evaluations",
         repeats: 10,
-        prepare: || train("so3", "antisymmetric-mlp"),
+        prepare: || training("so3", "network = 'antisymmetric-mlp'"),
     },
     Bench {
         name: "train-torus",
         summary: "the same on the torus T7",
         repeats: 20,
-        prepare: || train("torus:7", "mlp"),
+        prepare: || training("torus:7", ""),
     },
     Bench {
         name: "batch-sphere",
@@ -118,7 +117,7 @@ pub const BENCHES: &[Bench] = &[
         name: "base-finite-50k",
         summary: "the same on 50 000 points, sigma 0.01",
         repeats: 20,
-        prepare: many_points,
+        prepare: || many_points(50_000, 0.01),
     },
     Bench {
         name: "mmd-sphere",
@@ -132,7 +131,7 @@ pub const BENCHES: &[Bench] = &[
 const BATCH: usize = 512;
 const POINTS: usize = 5000;
 
-fn manifold(spec: &str) -> Arc<dyn Manifold> {
+pub(super) fn manifold(spec: &str) -> Arc<dyn Manifold> {
     data::manifold_named(spec).expect("a known manifold")
 }
 
@@ -148,26 +147,23 @@ fn uniform_points(base: &dyn BaseMeasure, n: usize) -> Points {
     points
 }
 
-/// Default settings on a manifold.
-fn config(manifold: &dyn Manifold) -> Config {
-    Config::resolve(&Partial::new(), manifold).expect("defaults are valid")
-}
-
-fn model(manifold: &dyn Manifold, network: &str, config: &Config) -> Model {
-    Config { network: network.to_owned(), ..config.clone() }.model(manifold.ambient_dim(), 0)
+/// Default settings on a manifold, but for these.
+fn config(manifold: &dyn Manifold, settings: &str) -> Config {
+    let settings = Partial::from_toml(settings, "bench").expect("known keys");
+    Config::resolve(&settings, manifold).expect("valid settings")
 }
 
 fn products() -> Box<dyn FnMut()> {
-    let sphere = manifold("sphere:2");
-    let model = model(sphere.as_ref(), "mlp", &config(sphere.as_ref()));
+    let model = config(manifold("sphere:2").as_ref(), "").model(3, 0);
     let mut products = Products::new(model.plan().clone(), BATCH);
     Box::new(move || products.run())
 }
 
-fn train(spec: &str, network: &str) -> Box<dyn FnMut()> {
+/// Training steps with default settings, but for these.
+pub(super) fn training(spec: &str, settings: &str) -> Box<dyn FnMut()> {
     let manifold = manifold(spec);
-    let config = config(manifold.as_ref());
-    let model = model(manifold.as_ref(), network, &config);
+    let config = config(manifold.as_ref(), settings);
+    let model = config.model(manifold.ambient_dim(), 0);
     let points = uniform_points(manifold.uniform().as_ref(), POINTS);
     let anchor = Anchor::Base(manifold.uniform());
     let mut weights = Weights::new(model.initialise(0));
@@ -186,7 +182,7 @@ fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchS
         conditions: None,
         dropout: 0.0,
         sign_blocks: Vec::new(),
-        rows: BATCH,
+        rows: config.batch as usize,
         levels: config.level_draw(),
         range: config.noise_range(),
         anchor,
@@ -195,7 +191,7 @@ fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchS
 }
 
 fn batch(spec: &str, base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
-    let config = config(manifold(spec).as_ref());
+    let config = config(manifold(spec).as_ref(), "");
     let points = uniform_points(base.as_ref(), POINTS);
     let anchor = Anchor::Base(base);
     let mut index = 0;
@@ -206,10 +202,10 @@ fn batch(spec: &str, base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
 }
 
 /// Sampling costs the same whatever the network has learned.
-fn sampling(spec: &str, n: usize) -> Box<dyn FnMut()> {
+pub(super) fn sampling(spec: &str, n: usize) -> Box<dyn FnMut()> {
     let manifold = manifold(spec);
-    let config = config(manifold.as_ref());
-    let model = model(manifold.as_ref(), &config.network, &config);
+    let config = config(manifold.as_ref(), "");
+    let model = config.model(manifold.ambient_dim(), 0);
     let weights = model.initialise(0);
     let denoiser = LearnedDenoiser::new(Anchor::Base(manifold.uniform()), config.noise_range(), model, &weights);
     let sampler = sample::lookup(&config.sampler).expect("the default sampler");
@@ -226,7 +222,7 @@ fn sampling(spec: &str, n: usize) -> Box<dyn FnMut()> {
     })
 }
 
-fn means(base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
+pub(super) fn means(base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
     let x = uniform_points(base.as_ref(), BATCH);
     let sigma: Vec<f64> = (0..BATCH).map(|i| 3e-3 * (5.0f64 / 3e-3).powf(i as f64 / BATCH as f64)).collect();
     Box::new(move || {
@@ -234,11 +230,12 @@ fn means(base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
     })
 }
 
-fn many_points() -> Box<dyn FnMut()> {
-    let set = scattered("sphere:2", 50_000);
+/// Posterior means of a batch at one noise level, for `n` points scattered on the sphere.
+pub(super) fn many_points(n: usize, sigma: f64) -> Box<dyn FnMut()> {
+    let set = scattered("sphere:2", n);
     let x = set.points().head(BATCH);
     Box::new(move || {
-        std::hint::black_box(posterior_means(&set, &x, &[0.01; BATCH]));
+        std::hint::black_box(posterior_means(&set, &x, &[sigma; BATCH]));
     })
 }
 

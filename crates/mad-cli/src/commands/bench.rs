@@ -1,12 +1,13 @@
 //! `mad bench`: how long things take here, and against others.
 
 use crate::args::{Bench as Args, Common};
-use crate::bench::{BENCHES, Bench, Peer, Ratio, Row, median, ratios, time, times};
+use crate::bench::{BENCHES, Bench, Peer, Ratio, Row, growth, median, ratios, time, times};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
 use mad_nn::kernel::Simd;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 
 /// Pairs of our own benches whose ratio is of interest: a training step over its matrix products.
@@ -16,6 +17,9 @@ const OWN_RATIOS: &[(&str, &str)] = &[("train-sphere", "products")];
 const PAUSE: Duration = Duration::from_millis(250);
 
 pub fn run(common: &Common, args: &Args) -> Result<(), CliError> {
+    if let Some(path) = &args.growth {
+        return draw_growth(common, path);
+    }
     let chosen = choose(&args.names)?;
     let threads = rayon::current_num_threads();
     let peers = args.peers.as_deref().map(|folder| Peer::start_all(folder, threads)).transpose()?;
@@ -49,6 +53,39 @@ pub fn run(common: &Common, args: &Args) -> Result<(), CliError> {
             parts.push(ratios(&compared));
         }
         parts.join("\n")
+    })
+}
+
+fn machine() -> Value {
+    json!({
+        "threads": rayon::current_num_threads(),
+        "cores": std::thread::available_parallelism().map_or(0, usize::from),
+        "instructions": Simd::best().name(),
+        "version": env!("CARGO_PKG_VERSION"),
+    })
+}
+
+fn about_machine() -> String {
+    format!("{} threads, {} instructions", rayon::current_num_threads(), Simd::best().name())
+}
+
+/// Measures how cost grows and draws it.
+fn draw_growth(common: &Common, path: &Path) -> Result<(), CliError> {
+    let mut meter = None;
+    let grown = growth::measure(|done, total| {
+        meter.get_or_insert_with(|| Meter::start(common, "growth", 0, total as u64)).advance(done as u64, String::new);
+    });
+    meter.into_iter().for_each(Meter::finish);
+    growth::figure(&grown, &format!("Cost on {}", about_machine())).save(path)?;
+    let fields = json!({ "machine": machine(), "growth": grown, "out": path });
+    output::result(common, "bench", fields, || {
+        let cells = grown.iter().flat_map(|line| {
+            line.points.iter().map(|(size, seconds)| {
+                let (size, time) = (format!("{size}"), format!("{:.3}", 1e3 * seconds));
+                vec![line.work.to_owned(), line.size.to_owned(), line.line.to_owned(), size, time]
+            })
+        });
+        output::table(&["work", "growing", "line", "size", "ms"], cells)
     })
 }
 
