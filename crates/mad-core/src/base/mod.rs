@@ -8,6 +8,7 @@ mod finite;
 mod flat;
 mod mixture;
 mod product;
+mod tree;
 mod uniform_sphere;
 mod von_mises_fisher;
 

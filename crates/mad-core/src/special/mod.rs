@@ -1,7 +1,9 @@
 //! Special functions and small vector sums that keep their accuracy where the plain formula loses it.
 
 mod bessel;
+mod exp;
 mod norm;
 
 pub use bessel::{bessel_ratio, bessel_ratio_complement, ln_bessel_i, ln_mean_exp, ln_mean_exp_scaled};
+pub use exp::exp_all;
 pub use norm::{distance_squared, dot, norm, norm_minus_one};
