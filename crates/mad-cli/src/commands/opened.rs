@@ -67,7 +67,10 @@ impl Opened {
         generate.projected = projected;
         if let Some(name) = choice.name {
             let sampler = lookup(name)?;
-            generate = Generate { sampler, schedule: sampler.schedule, nfe: sampler.nfe, ..generate };
+            // The run's own sampler keeps the number of calls that suits the manifold.
+            if sampler.name != generate.sampler.name {
+                generate = Generate { sampler, schedule: sampler.schedule, nfe: sampler.nfe, ..generate };
+            }
         }
         if let Some(nfe) = choice.nfe {
             generate.nfe = nfe as usize;

@@ -218,10 +218,18 @@ pub struct Hints {
     pub input_gain: f64,
     /// Peak learning rate.
     pub learning_rate: f64,
+    /// Network calls per sample of the default sampler.
+    pub nfe: usize,
 }
 
 impl Default for Hints {
     fn default() -> Self {
-        Self { sigma: (3e-3, 5.0), activation: "silu", input_gain: 1.0, learning_rate: 1e-3 }
+        Self {
+            sigma: (3e-3, 5.0),
+            activation: "silu",
+            input_gain: 1.0,
+            learning_rate: 1e-3,
+            nfe: crate::sample::SAMPLERS[0].nfe,
+        }
     }
 }

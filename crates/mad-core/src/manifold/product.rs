@@ -136,7 +136,7 @@ impl Manifold for Product {
         self.factors().any(|f| f.is_quotient())
     }
 
-    /// The widest range of noise, the most cautious learning rate and gain, `silu` if any factor asks for it.
+    /// The widest range of noise, the most cautious learning rate and gain, the most calls, `silu` if any factor asks for it.
     fn hints(&self) -> Hints {
         let hints: Vec<Hints> = self.factors().map(|f| f.hints()).collect();
         let least = |value: fn(&Hints) -> f64| hints.iter().map(value).fold(f64::INFINITY, f64::min);
@@ -146,6 +146,7 @@ impl Manifold for Product {
             activation: if hints.iter().any(|h| h.activation == "silu") { "silu" } else { "sin" },
             input_gain: least(|h| h.input_gain),
             learning_rate: least(|h| h.learning_rate),
+            nfe: hints.iter().map(|h| h.nfe).max().unwrap_or(Hints::default().nfe),
         }
     }
 }
@@ -165,6 +166,6 @@ mod tests {
         assert!(!nested.is_odd());
         assert_eq!(nested.odd_blocks(), std::iter::once(6..10).collect::<Vec<_>>());
         let hints = nested.hints();
-        assert_eq!((hints.sigma, hints.activation), ((1e-3, 10.0), "silu"));
+        assert_eq!((hints.sigma, hints.activation, hints.nfe), ((1e-3, 10.0), "silu", 24));
     }
 }

@@ -35,12 +35,15 @@ pub struct SamplerEntry {
 /// | exact, 101 | +.01 | +.06 | −.10 | −.03 | −.03 | +.01 |
 /// | inexact, 25 | −.04 | +.13 | −.53 | −.18 | −.14 | −.18 |
 /// | inexact, 41 | −.01 | +.10 | −.30 | −.14 | −.13 | −.08 |
+///
+/// The default number of calls of `dpm-sde` is from trained models (docs/decisions/0010-sampler-defaults.md); a manifold may ask
+/// for more in its hints.
 pub const SAMPLERS: &[SamplerEntry] = &[
     SamplerEntry {
         name: "dpm-sde",
         aliases: &["dpm++2m-sde"],
         summary: "DPM-Solver++(2M) on the reverse SDE: ancestral with extrapolation; stochastic, one call per step",
-        nfe: 40,
+        nfe: 16,
         schedule: Schedule::Geometric,
         build: || Box::new(DpmSolver { stochastic: true }),
     },

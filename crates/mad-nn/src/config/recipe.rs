@@ -112,8 +112,11 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
     }
     if settings.get("nfe").is_none() {
         let sampler = settings.get("sampler").and_then(Value::as_str).unwrap_or_default();
-        let nfe = sample::lookup(sampler).map_or(50, |entry| entry.nfe);
-        settings.insert("nfe", nfe as i64, "sampler");
+        let (nfe, source) = match sample::lookup(sampler) {
+            Ok(entry) if entry.name != sample::SAMPLERS[0].name => (entry.nfe, "sampler"),
+            _ => (hints.nfe, "manifold"),
+        };
+        settings.insert("nfe", nfe as i64, source);
     }
     debug_assert!(KEYS.iter().all(|key| settings.get(key.name).is_some()), "a key has no default");
     Ok(settings.into_table())
