@@ -10,7 +10,7 @@ use crate::{
     LearnedDenoiser,
     checkpoint::{self, Best, Progress, State},
     config::{Config, Select},
-    device,
+    device::DeviceChoice,
     disk::{self, Disk, RealDisk},
     net::Model,
     optim::Weights,
@@ -63,11 +63,27 @@ pub fn fit(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Fit, TrainError> {
+    fit_on(DeviceChoice::Cpu, contents, out, resume, observer, stop)
+}
+
+/// Like [`fit`], with the gradients computed on `device`.
+///
+/// A run may be continued on another device than it began on. Its last bits then differ from those of an unbroken run.
+pub fn fit_on(
+    device: DeviceChoice,
+    contents: &Contents,
+    out: &Path,
+    resume: bool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Fit, TrainError> {
+    // Before anything is written.
+    device.open()?;
     let contents = canonical(contents);
     contents.check()?;
     if !resume || !out.join("run.json").is_file() {
         run::create(&RealDisk, out, &contents)?;
-        return train(Run::open(out)?, observer, stop);
+        return train(device, Run::open(out)?, observer, stop);
     }
     let old = Run::open(out)?;
     let differences = old.config().differences(&contents.config);
@@ -86,12 +102,12 @@ pub fn fit(
         disk::replace(&RealDisk, &path, contents.config.to_toml().as_bytes())
             .map_err(|e| RunError::io("write", &path, e))?;
     }
-    train(Run::open(out)?, observer, stop)
+    train(device, Run::open(out)?, observer, stop)
 }
 
-/// Continues the run in `path` with its own settings and data.
+/// Continues the run in `path` with its own settings and data, on the CPU.
 pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
-    train(Run::open(path)?, observer, stop)
+    train(DeviceChoice::Cpu, Run::open(path)?, observer, stop)
 }
 
 /// The same contents with every point replaced by the representative of its class.
@@ -106,16 +122,16 @@ fn canonical(contents: &Contents) -> Contents {
     contents
 }
 
-fn train(run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
+fn train(device: DeviceChoice, run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
     let _lock = Lock::take(run.path())?;
     checkpoint::clean(&RealDisk, &run.checkpoints())?;
     let start = Instant::now();
     let mut session = Session::open(&run, &RealDisk)?;
     let from = session.state.progress.step;
     observer.started(from, run.config().steps);
-    let outcome = session.run(observer, stop)?;
+    let outcome = session.run(device, observer, stop)?;
     let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
-    write_timing(run.path(), from, step, seconds)?;
+    write_timing(run.path(), device, from, step, seconds)?;
     Ok(Fit { outcome, step, seconds, run })
 }
 
@@ -157,11 +173,16 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn run(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+    fn run(
+        &mut self,
+        device: DeviceChoice,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, TrainError> {
         let train = std::mem::replace(&mut self.train, (Points::new(1), None));
         let anchor = self.anchor.clone();
         let batches = self.batches(&train, &anchor);
-        let (rate, adam, device) = (self.config.rate(), self.config.adam(), device::training());
+        let (rate, adam, opened) = (self.config.rate(), self.config.adam(), device.open()?);
         let mut slope = vec![0.0f32; self.model.layout().len()];
         let steps = self.config.steps;
         while self.state.progress.step < steps && !self.state.progress.stopped_early {
@@ -171,7 +192,8 @@ impl<'a> Session<'a> {
             }
             let index = self.state.progress.step;
             let batch = batches.draw(index);
-            let loss = gradient(&self.model, &self.state.weights.model, &batch, &mut slope, &device);
+            let weights = &self.state.weights.model;
+            let loss = device.run(|| gradient(&self.model, weights, &batch, &mut slope, &opened))?;
             let learning_rate = rate.at(index);
             let finite = loss.is_finite() && slope.iter().all(|g| g.is_finite());
             let gradient_norm = match finite {
