@@ -162,6 +162,9 @@ pub struct Fit {
     /// Seed of everything; drawn and printed if absent
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Where gradients are computed: `cpu`; `wgpu` or `cuda` in a build with that feature
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub device: String,
     /// Continue from the newest checkpoint in the run folder
     #[arg(long)]
     pub resume: bool,

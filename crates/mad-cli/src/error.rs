@@ -8,6 +8,7 @@ use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
 use mad_core::sample::SampleError;
 use mad_nn::ConfigError;
+use mad_nn::device::DeviceError;
 use mad_nn::run::{PrepareError, RunError};
 use mad_nn::train::TrainError;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub enum CliError {
     Run(#[from] RunError),
     #[error(transparent)]
     Train(#[from] TrainError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     #[error(transparent)]
     Sample(#[from] SampleError),
     #[error(transparent)]
@@ -88,6 +91,10 @@ impl CliError {
                 RunError::Contents { .. } => 3,
                 error if error.is_io() => 5,
                 _ => 4,
+            },
+            CliError::Device(error) | CliError::Train(TrainError::Device(error)) => match error {
+                DeviceError::Unknown { .. } | DeviceError::NotBuilt { .. } => 2,
+                _ => 1,
             },
             CliError::Train(_) | CliError::NotFinite { .. } => 6,
             CliError::Sample(SampleError::NotFinite { .. }) => 6,

@@ -80,3 +80,18 @@ fn usage_errors_name_the_nearest_word() {
     assert!(error.contains("missing.csv"), "{error}");
     assert_eq!(desk.names("."), ["p.csv"], "something was written");
 }
+
+#[test]
+fn devices_that_are_not_there() {
+    let desk = Desk::new();
+    desk.write("p.csv", "lat,lon\n1,2\n3,4\n");
+    let error = desk.fails(2, "fit p.csv --manifold sphere:2 --out run --device gpu");
+    assert!(error.contains("cpu, wgpu, cuda"), "{error}");
+    for (device, built) in [("wgpu", cfg!(feature = "wgpu")), ("cuda", cfg!(feature = "cuda"))] {
+        if !built {
+            let error = desk.fails(2, &format!("fit p.csv --manifold sphere:2 --out run --device {device}"));
+            assert!(error.contains(&format!("cargo build --release --features {device}")), "{error}");
+        }
+    }
+    assert_eq!(desk.names("."), ["p.csv"], "something was written");
+}

@@ -12,6 +12,7 @@ use mad_core::Points;
 use mad_core::data::{self, ColumnOptions, generators, writer};
 use mad_nn::Part;
 use mad_nn::config::Partial;
+use mad_nn::device::DeviceChoice;
 use serde_json::{Map, Value, json};
 
 const DATA: &str = "earthquakes-week";
@@ -50,7 +51,7 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
         talk.quiet |= !models.is_empty();
         let contents = contents(&talk, &table, loaded.clone(), &settings)?;
         let folder = args.out.join(method);
-        let fit = train_contents(common, &contents, &folder, true, &interrupt)?;
+        let fit = train_contents(common, DeviceChoice::Cpu, &contents, &folder, true, &interrupt)?;
         if let Some(signal) = interrupt.signal() {
             return Err(CliError::Interrupted { signal, step: fit.step });
         }

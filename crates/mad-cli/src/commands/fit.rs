@@ -9,12 +9,14 @@ use crate::output;
 use crate::progress::Meter;
 use mad_core::data::{self, Loaded, Table, duplicates};
 use mad_nn::config::Partial;
+use mad_nn::device::DeviceChoice;
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
 use mad_nn::{Contents, Run};
 use serde_json::json;
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
+    let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
     if args.resume && args.out.join("run.json").is_file() {
         // A resumed run keeps the settings it began with; what was asked for now must agree with them.
@@ -34,7 +36,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     };
     let loaded = data::load(&table, &spec, &args.reading.column_options())?;
     let contents = contents(common, &table, loaded, &settings)?;
-    let fit = train_contents(common, &contents, &args.out, args.resume, &Interrupt::listen()?)?;
+    let fit = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?)?;
     report(common, args, &contents, &fit)
 }
 
@@ -96,6 +98,7 @@ pub fn contents(common: &Common, table: &Table, loaded: Loaded, settings: &Parti
 /// Trains with progress shown; Ctrl-C saves and ends.
 pub fn train_contents(
     common: &Common,
+    device: DeviceChoice,
     contents: &Contents,
     out: &Path,
     resume: bool,
@@ -103,7 +106,7 @@ pub fn train_contents(
 ) -> Result<train::Fit, CliError> {
     let label = format!("{:?}", contents.config.method).to_lowercase();
     let mut watcher = Watcher { common, label, meter: None, loss: None, nll: None };
-    let fit = train::fit(contents, out, resume, &mut watcher, interrupt.flag())?;
+    let fit = train::fit_on(device, contents, out, resume, &mut watcher, interrupt.flag())?;
     if let Some(meter) = watcher.meter {
         meter.finish();
     }
@@ -157,7 +160,7 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) ->
         .map(|nll| nll - jacobian);
     let fields = json!({
         "run": args.out, "manifold": contents.manifold.spec(), "method": contents.config.method,
-        "seed": contents.config.seed, "steps": fit.step, "selected_step": selected,
+        "seed": contents.config.seed, "device": args.device, "steps": fit.step, "selected_step": selected,
         "validation_nll_bound": best, "seconds": fit.seconds,
         "rows": {
             "train": contents.parts.train.len(), "validation": contents.parts.validation.len(),

@@ -8,7 +8,7 @@
 //! ├─ base.json       the base measure
 //! ├─ data/           train.npy, validation.npy, test.npy; conditions; finite sets
 //! ├─ metrics.jsonl   one line per logged loss and per validation
-//! ├─ timing.jsonl    seconds, which no two runs share
+//! ├─ timing.jsonl    seconds, which no two runs share, and the device
 //! └─ checkpoints/    step-00002000/ …
 //! ```
 

@@ -1,6 +1,6 @@
 //! What can go wrong in training.
 
-use crate::{checkpoint::CheckpointError, run::RunError};
+use crate::{checkpoint::CheckpointError, device::DeviceError, run::RunError};
 use std::path::PathBuf;
 
 /// A run that could not go on.
@@ -28,6 +28,9 @@ pub enum TrainError {
         /// Newest checkpoint.
         checkpoint: Option<PathBuf>,
     },
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The run folder cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),

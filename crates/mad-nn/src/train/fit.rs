@@ -10,7 +10,7 @@ use crate::{
     LearnedDenoiser,
     checkpoint::{self, Best, Progress, State},
     config::{Config, Select},
-    device,
+    device::DeviceChoice,
     disk::{self, Disk, RealDisk},
     net::Model,
     optim::Weights,
@@ -63,11 +63,27 @@ pub fn fit(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Fit, TrainError> {
+    fit_on(DeviceChoice::Cpu, contents, out, resume, observer, stop)
+}
+
+/// Like [`fit`], with the gradients computed on `device`.
+///
+/// A run may be continued on another device than it began on. Its last bits then differ from those of an unbroken run.
+pub fn fit_on(
+    device: DeviceChoice,
+    contents: &Contents,
+    out: &Path,
+    resume: bool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Fit, TrainError> {
+    // Before anything is written.
+    device.open()?;
     let contents = canonical(contents);
     contents.check()?;
     if !resume || !out.join("run.json").is_file() {
         run::create(&RealDisk, out, &contents)?;
-        return train(Run::open(out)?, observer, stop);
+        return train(device, Run::open(out)?, observer, stop);
     }
     let old = Run::open(out)?;
     let differences = old.config().differences(&contents.config);
@@ -86,12 +102,12 @@ pub fn fit(
         disk::replace(&RealDisk, &path, contents.config.to_toml().as_bytes())
             .map_err(|e| RunError::io("write", &path, e))?;
     }
-    train(Run::open(out)?, observer, stop)
+    train(device, Run::open(out)?, observer, stop)
 }
 
-/// Continues the run in `path` with its own settings and data.
+/// Continues the run in `path` with its own settings and data, on the CPU.
 pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
-    train(Run::open(path)?, observer, stop)
+    train(DeviceChoice::Cpu, Run::open(path)?, observer, stop)
 }
 
 /// The same contents with every point replaced by the representative of its class.
@@ -106,16 +122,16 @@ fn canonical(contents: &Contents) -> Contents {
     contents
 }
 
-fn train(run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
+fn train(device: DeviceChoice, run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
     let _lock = Lock::take(run.path())?;
     checkpoint::clean(&RealDisk, &run.checkpoints())?;
     let start = Instant::now();
     let mut session = Session::open(&run, &RealDisk)?;
     let from = session.state.progress.step;
     observer.started(from, run.config().steps);
-    let outcome = session.run(observer, stop)?;
+    let outcome = session.run(device, observer, stop)?;
     let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
-    write_timing(run.path(), from, step, seconds)?;
+    write_timing(run.path(), device, from, step, seconds)?;
     Ok(Fit { outcome, step, seconds, run })
 }
 
@@ -157,7 +173,12 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn run(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+    fn run(
+        &mut self,
+        device: DeviceChoice,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, TrainError> {
         let train = std::mem::replace(&mut self.train, (Points::new(1), None));
         let anchor = self.anchor.clone();
         let model = self.model.clone();
@@ -165,7 +186,7 @@ impl<'a> Session<'a> {
             model: &model,
             batches: self.batches(&train, &anchor),
             adam: self.config.adam(),
-            device: device::training(),
+            device: device.open()?,
         };
         let rate = self.config.rate();
         let steps = self.config.steps;
@@ -176,7 +197,8 @@ impl<'a> Session<'a> {
             }
             let index = self.state.progress.step;
             let learning_rate = rate.at(index);
-            let Stepped { loss, gradient_norm, sigma } = trainer.step(&mut self.state.weights, index, learning_rate);
+            let weights = &mut self.state.weights;
+            let Stepped { loss, gradient_norm, sigma } = device.run(|| trainer.step(weights, index, learning_rate))?;
             self.count(loss, gradient_norm.is_finite(), &sigma)?;
             let step = self.state.progress.step;
             if step.is_multiple_of(self.config.log_every) || step == steps {

@@ -2,6 +2,7 @@
 
 use super::Validation;
 use crate::{
+    device::DeviceChoice,
     disk::{self, Disk},
     run::RunError,
 };
@@ -72,10 +73,16 @@ impl Log {
     }
 }
 
-/// Appends one line to `timing.jsonl`: how long this process has trained, and until which step.
-pub(super) fn write_timing(folder: &Path, from: u64, step: u64, seconds: f64) -> Result<(), RunError> {
+/// Appends one line to `timing.jsonl`: how long this process has trained, until which step, and where.
+pub(super) fn write_timing(
+    folder: &Path,
+    device: DeviceChoice,
+    from: u64,
+    step: u64,
+    seconds: f64,
+) -> Result<(), RunError> {
     let path = folder.join("timing.jsonl");
-    let line = format!("{{\"from\":{from},\"step\":{step},\"seconds\":{seconds:.3}}}\n");
+    let line = format!("{{\"from\":{from},\"step\":{step},\"seconds\":{seconds:.3},\"device\":\"{device}\"}}\n");
     OpenOptions::new()
         .append(true)
         .create(true)

@@ -8,7 +8,7 @@ mod step;
 mod validate;
 
 pub use error::TrainError;
-pub use fit::{Fit, Outcome, fit, resume};
+pub use fit::{Fit, Outcome, fit, fit_on, resume};
 pub use observer::{Observer, Silent, StepReport};
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;
