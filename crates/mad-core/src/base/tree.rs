@@ -4,8 +4,8 @@ use crate::Points;
 use crate::special::exp_all;
 use std::ops::Range;
 
-/// Points per leaf. They lie coordinate by coordinate, so that one pass over the coordinates serves all of them. With 32,
-/// large σ would cost the same, and a set of 8 points 1.7 times as much.
+/// Points per leaf. They lie coordinate by coordinate, so that one pass over the coordinates serves all of them. With 32
+/// a set of 8 points took 1.7 times as long.
 const LANES: usize = 16;
 
 /// ln 1e-16: all points that a sum leaves out together have at most this share of the posterior.
