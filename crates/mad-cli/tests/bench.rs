@@ -53,10 +53,9 @@ fn narrow_instructions_give_the_same_model_to_rounding() {
     desk.ok("data make earthquakes-week --out quakes.csv");
     let samples = |run: &str, limit: Option<&str>| {
         let mut outputs = Vec::new();
-        for words in [
-            format!("fit quakes.csv --manifold sphere:2 --out {run} {TINY}"),
-            format!("sample {run} --n 20 --seed 5"),
-        ] {
+        for words in
+            [format!("fit quakes.csv --manifold sphere:2 --out {run} {TINY}"), format!("sample {run} --n 20 --seed 5")]
+        {
             let mut command = desk.mad(&words);
             limit.map(|limit| command.env("MAD_SIMD", limit));
             let output = command.output().expect("program started");

@@ -97,45 +97,25 @@ fn silu_slope<const FMA: bool>(z: f32) -> (f32, f32) {
     (value, multiply_add::<FMA>(value, complement, sigmoid))
 }
 
-/// Whether some argument is beyond the reach of the fast sine.
+/// Replaces every z by the first result of `function`, and writes the second to `slopes` unless there are none.
 #[inline(always)]
-fn beyond_sine_limit<const P: usize>(row: &[f32; P]) -> bool {
-    row.iter().fold(0, |beyond, z| beyond | u32::from(z.abs() > SINE_LIMIT)) != 0
+fn map(values: &mut [f32], slopes: &mut [f32], function: impl Fn(f32) -> (f32, f32)) {
+    if slopes.is_empty() {
+        for z in values {
+            *z = function(*z).0;
+        }
+    } else {
+        for (z, slope) in values.iter_mut().zip(slopes) {
+            (*z, *slope) = function(*z);
+        }
+    }
 }
 
-/// Replaces every row z of a panel by act(z + b), and gives act'(z + b) to `keep` with the number of the row.
-#[inline(always)]
-fn activate_rows<const P: usize, const FMA: bool>(
-    activation: Activation,
-    rows: &mut [[f32; P]],
-    bias: &[f32; P],
-    mut keep: impl FnMut(usize, [f32; P]),
-) {
-    for (i, row) in rows.iter_mut().enumerate() {
-        for (z, b) in row.iter_mut().zip(bias) {
-            *z += b;
-        }
-        let mut slopes = [1.0; P];
-        match activation {
-            Activation::Identity => {}
-            Activation::Sin if beyond_sine_limit(row) => {
-                for (z, slope) in row.iter_mut().zip(&mut slopes) {
-                    (*z, *slope) = z.sin_cos();
-                }
-            }
-            Activation::Sin => {
-                for (z, slope) in row.iter_mut().zip(&mut slopes) {
-                    (*z, *slope) = sine_cosine::<FMA>(*z);
-                }
-            }
-            Activation::Silu => {
-                for (z, slope) in row.iter_mut().zip(&mut slopes) {
-                    (*z, *slope) = silu_slope::<FMA>(*z);
-                }
-            }
-        }
-        keep(i, slopes);
-    }
+/// The standard library's sine and cosine. Kept apart: calls inside the fast loops would keep these from being vectorised.
+#[cold]
+#[inline(never)]
+fn map_huge_sines(values: &mut [f32], slopes: &mut [f32]) {
+    map(values, slopes, f32::sin_cos);
 }
 
 /// act(z + b) in place for the rows of a panel.
@@ -145,10 +125,10 @@ pub(super) fn activate<const P: usize, const FMA: bool>(
     rows: &mut [[f32; P]],
     bias: &[f32; P],
 ) {
-    activate_rows::<P, FMA>(activation, rows, bias, |_, _| {});
+    activate_slope::<P, FMA>(activation, rows, bias, &mut []);
 }
 
-/// As [`activate`], and writes act'(z + b) to `slopes`.
+/// As [`activate`], and writes act'(z + b) to `slopes`, unless that is empty.
 #[inline(always)]
 pub(super) fn activate_slope<const P: usize, const FMA: bool>(
     activation: Activation,
@@ -156,8 +136,24 @@ pub(super) fn activate_slope<const P: usize, const FMA: bool>(
     bias: &[f32; P],
     slopes: &mut [[f32; P]],
 ) {
-    assert_eq!(rows.len(), slopes.len(), "one slope for each number");
-    activate_rows::<P, FMA>(activation, rows, bias, |i, row| slopes[i] = row);
+    assert!(slopes.is_empty() || slopes.len() == rows.len(), "one slope for each number");
+    for row in rows.iter_mut() {
+        for (z, b) in row.iter_mut().zip(bias) {
+            *z += b;
+        }
+    }
+    let (values, slopes) = (rows.as_flattened_mut(), slopes.as_flattened_mut());
+    match activation {
+        Activation::Identity => slopes.fill(1.0),
+        Activation::Sin => {
+            let beyond = values.iter().fold(0, |beyond, z| beyond | u32::from(z.abs() > SINE_LIMIT)) != 0;
+            match beyond {
+                true => map_huge_sines(values, slopes),
+                false => map(values, slopes, sine_cosine::<FMA>),
+            }
+        }
+        Activation::Silu => map(values, slopes, silu_slope::<FMA>),
+    }
 }
 
 #[cfg(test)]

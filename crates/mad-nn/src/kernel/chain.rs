@@ -20,7 +20,7 @@ pub(super) const ROW_BLOCK: usize = 64;
 const WEIGHT_BLOCK: usize = 64;
 
 /// Blocks of rows that a weight gradient takes at once: their panels fit into the nearest cache together.
-const BLOCKS_AT_ONCE: usize = 2;
+const BLOCKS_AT_ONCE: usize = 4;
 
 /// Sizes of a chain y = act(x W + b) … W + b: the activation follows every layer but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -399,12 +399,15 @@ fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: boo
 ) {
     let Job { layer: index, first, target } = job;
     let layer = &plan.layers[index];
-    target.fill(0.0);
+    let is_bias = first == layer.inputs;
+    if is_bias {
+        target.fill(0.0);
+    }
     let height = target.len() / layer.outputs;
-    for blocks in trace.blocks.chunks(BLOCKS_AT_ONCE) {
+    for (part, blocks) in trace.blocks.chunks(BLOCKS_AT_ONCE).enumerate() {
         for column in (0..layer.outputs).step_by(P) {
             let width = P.min(layer.outputs - column);
-            if first == layer.inputs {
+            if is_bias {
                 for row in blocks.iter().flat_map(|block| block.gradient::<P>(index, column).as_chunks::<P>().0) {
                     for (sum, value) in target[column..column + width].iter_mut().zip(row) {
                         *sum += value;
@@ -417,7 +420,8 @@ fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: boo
                     |block| (Block::input::<P>(block, index, first + row), Block::gradient::<P>(block, index, column));
                 let factors = blocks.iter().map(panels);
                 let target = &mut target[row * layer.outputs + column..];
-                multiply_transposed::<L, M, P>(factors, P.min(height - row), width, layer.outputs, target);
+                let height = P.min(height - row);
+                multiply_transposed::<L, M, P>(factors, height, width, layer.outputs, part > 0, target);
             }
         }
     }

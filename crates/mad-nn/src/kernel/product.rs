@@ -114,22 +114,24 @@ pub(super) fn multiply<L: Lanes, const M: usize, const P: usize>(
     cover::<M>(rows, &mut Rows::<L, P> { x, right, target, lanes: PhantomData });
 }
 
-/// Adds `height` rows of xᵀ z to `target`, row by row with `stride` numbers from one to the next, of which the first `width` count.
+/// Writes `height` rows of xᵀ z to `target`, row by row with `stride` numbers from one to the next, of which the first `width` count.
 ///
-/// `factors` are panels of x and z with rows in common, block by block. The product goes on where `target` stopped: adding it in
-/// parts gives the same bits as at once.
+/// `factors` are panels of x and z with rows in common, block by block. With `add` the sums go on where `target` stopped: adding a
+/// product in parts gives the same bits as at once.
 #[inline(always)]
 pub(super) fn multiply_transposed<'a, L: Lanes, const M: usize, const P: usize>(
     factors: impl Iterator<Item = (&'a [f32], &'a [f32])> + Clone,
     height: usize,
     width: usize,
     stride: usize,
+    add: bool,
     target: &mut [f32],
 ) {
     struct Columns<'t, L, I, const P: usize> {
         factors: I,
         width: usize,
         stride: usize,
+        add: bool,
         target: &'t mut [f32],
         lanes: PhantomData<L>,
     }
@@ -138,10 +140,14 @@ pub(super) fn multiply_transposed<'a, L: Lanes, const M: usize, const P: usize>(
         fn tile<const K: usize>(&mut self, first: usize) {
             assert!(first + K <= P, "the tile lies inside the panel");
             let mut sums = zeros::<L, K>();
-            for (r, sums) in sums.iter_mut().enumerate() {
+            for (r, sums) in sums.iter_mut().enumerate().filter(|_| self.add) {
                 let start = (first + r) * self.stride;
-                let mut row = [0.0; P];
-                row[..self.width].copy_from_slice(&self.target[start..start + self.width]);
+                let numbers = &self.target[start..start + self.width];
+                // A whole row is moved at once, not number by number.
+                let row: [f32; P] = match numbers.first_chunk() {
+                    Some(whole) => *whole,
+                    None => std::array::from_fn(|j| numbers.get(j).copied().unwrap_or(0.0)),
+                };
                 *sums = registers(&row);
             }
             for (x, z) in self.factors.clone() {
@@ -151,9 +157,13 @@ pub(super) fn multiply_transposed<'a, L: Lanes, const M: usize, const P: usize>(
             }
             for (r, sums) in sums.into_iter().enumerate() {
                 let start = (first + r) * self.stride;
-                self.target[start..start + self.width].copy_from_slice(&row::<L, P>(sums)[..self.width]);
+                let (numbers, row) = (&mut self.target[start..start + self.width], row::<L, P>(sums));
+                match numbers.first_chunk_mut() {
+                    Some(whole) => *whole = row,
+                    None => numbers.copy_from_slice(&row[..self.width]),
+                }
             }
         }
     }
-    cover::<M>(height, &mut Columns::<L, _, P> { factors, width, stride, target, lanes: PhantomData });
+    cover::<M>(height, &mut Columns::<L, _, P> { factors, width, stride, add, target, lanes: PhantomData });
 }
