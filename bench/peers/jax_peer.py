@@ -3,10 +3,9 @@
 import math
 import os
 
-threads = os.environ["MAD_THREADS"]
-os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen=true intra_op_parallelism_threads={threads}"
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(threads)])
+# JAX takes as many threads as it may use processors. With as many threads as processors this changes nothing.
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(os.environ["MAD_THREADS"])])
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402

@@ -103,26 +103,10 @@ class PaperSampling:
             return x / x.norm(dim=1, keepdim=True)
 
 
-class Products:
-    """The matrix products of one training step and nothing else: W forward, and both gradients."""
-
-    def __init__(self):
-        shapes = [(4, WIDTH)] + [(WIDTH, WIDTH)] * (DEPTH - 1) + [(WIDTH, 3)]
-        self.layers = [(torch.randn(BATCH, a), torch.randn(a, b), torch.randn(BATCH, b)) for a, b in shapes]
-
-    def step(self):
-        with torch.inference_mode():
-            for x, weight, z in self.layers:
-                x @ weight
-                z @ weight.T
-                x.T @ z
-
-
 silu = torch.nn.functional.silu
 serve(
     f"PyTorch {torch.__version__.split('+')[0]}",
     {
-        "products": {"products": Products},
         "train-sphere": {
             "eager": lambda: Training(3, torch.sin, False, False),
             "compiled": lambda: Training(3, torch.sin, False, True),

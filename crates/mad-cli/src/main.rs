@@ -18,7 +18,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
-    let outcome = set_threads(&cli.common).and_then(|()| commands::run(&cli));
+    let outcome = check_instructions().and_then(|()| set_threads(&cli.common)).and_then(|()| commands::run(&cli));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -26,6 +26,15 @@ fn main() -> ExitCode {
             output::say(format!("error: {error}"));
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+fn check_instructions() -> Result<(), error::CliError> {
+    match std::env::var("MAD_SIMD") {
+        Ok(name) if !mad_nn::kernel::Simd::is_known(&name) => {
+            Err(error::CliError::Usage(format!("MAD_SIMD={name}: known are portable, avx2 and avx512")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -48,6 +48,19 @@ done
 }
 
 #[test]
+fn instructions_can_be_limited() {
+    let desk = Desk::new();
+    let run = |limit: &str| {
+        desk.mad("bench base-sphere --rounds 1 --json").env("MAD_SIMD", limit).output().expect("program started")
+    };
+    let found: serde_json::Value = serde_json::from_slice(&run("portable").stdout).expect("JSON");
+    assert_eq!(found["machine"]["instructions"], "portable");
+    let wrong = run("avx");
+    let error = String::from_utf8_lossy(&wrong.stderr);
+    assert!(wrong.status.code() == Some(2) && error.contains("MAD_SIMD") && error.contains("avx2"), "{error}");
+}
+
+#[test]
 fn narrow_instructions_give_the_same_model_to_rounding() {
     let desk = Desk::new();
     desk.ok("data make earthquakes-week --out quakes.csv");
@@ -65,6 +78,7 @@ fn narrow_instructions_give_the_same_model_to_rounding() {
         columns(&outputs[1]).1
     };
     let (wide, narrow) = (samples("wide", None), samples("narrow", Some("portable")));
+    assert_eq!((wide.len(), narrow.len()), (20, 20));
     for (a, b) in wide.iter().flatten().zip(narrow.iter().flatten()) {
         let turn = (a - b).abs() % 360.0;
         assert!(turn.min(360.0 - turn) < 0.5, "{a} against {b} degrees");

@@ -8,6 +8,8 @@
 //! `vmf-mixture@1` or `so3-mixture:32@0`, whose known density scores the samples. With `exact` in place of `REFERENCE`, a
 //! von Mises-Fisher law answers itself instead of the network. Standard errors are over `SEEDS` samples of `ROWS` points.
 
+#![allow(clippy::print_stdout, reason = "the table is the result")]
+
 use mad_core::{
     Points,
     base::BaseMeasure,

@@ -20,7 +20,7 @@ pub fn training() -> Device {
 /// Where the loss and its gradient are computed.
 ///
 /// Batches, the optimiser, validation and all answers stay on the host, whatever the device: each step uploads the weights and
-/// downloads the gradient. The last bits of a result differ between devices.
+/// downloads them with the gradient. The last bits of a result differ between devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
     /// The host, with the fused operations of [`crate::kernel`]. In every build.

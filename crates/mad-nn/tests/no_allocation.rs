@@ -1,4 +1,4 @@
-//! Asking a network thousands of times, as samplers do, takes no memory after the first time.
+//! The kernel that answers samplers takes no memory after the first time. What is around it does: a few numbers per row.
 
 use mad_nn::kernel::{
     Activation, Plan,

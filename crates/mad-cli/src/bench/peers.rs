@@ -56,6 +56,14 @@ pub enum PeerError {
         /// What happened.
         source: std::io::Error,
     },
+    /// A job that it could do before failed.
+    #[error("the peer's job `{job}` failed: {problem}")]
+    Job {
+        /// The job.
+        job: String,
+        /// What the peer says.
+        problem: String,
+    },
     /// The answer makes no sense.
     #[error("{}: answered `{line}`, which is not understood: {source}", path.display())]
     Answer {

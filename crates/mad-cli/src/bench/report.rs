@@ -54,7 +54,8 @@ impl Ratio {
     /// Round by round.
     pub fn new(ours: &Row, theirs: &Row) -> Self {
         let rounds = ours.rounds.iter().zip(&theirs.rounds).map(|(a, b)| a / b).collect();
-        Self { bench: ours.bench, against: format!("{} {}", theirs.program, theirs.job), rounds }
+        let work = if theirs.bench == ours.bench { theirs.job.as_str() } else { theirs.bench };
+        Self { bench: ours.bench, against: format!("{} {work}", theirs.program), rounds }
     }
 }
 

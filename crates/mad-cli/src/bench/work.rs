@@ -147,6 +147,14 @@ fn uniform_points(base: &dyn BaseMeasure, n: usize) -> Points {
     points
 }
 
+/// One noised point for each noise level.
+fn noised_points(base: &dyn BaseMeasure, sigma: &[f64]) -> Points {
+    let mut rng = stream(1, Purpose::Data, 0);
+    let mut points = Points::zeros(sigma.len(), base.ambient_dim());
+    points.rows_mut().zip(sigma).for_each(|(row, &sigma)| base.sample_prior(sigma, &mut rng, row));
+    points
+}
+
 /// Default settings on a manifold, but for these.
 fn config(manifold: &dyn Manifold, settings: &str) -> Config {
     let settings = Partial::from_toml(settings, "bench").expect("known keys");
@@ -223,8 +231,8 @@ pub(super) fn sampling(spec: &str, n: usize) -> Box<dyn FnMut()> {
 }
 
 pub(super) fn means(base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
-    let x = uniform_points(base.as_ref(), BATCH);
     let sigma: Vec<f64> = (0..BATCH).map(|i| 3e-3 * (5.0f64 / 3e-3).powf(i as f64 / BATCH as f64)).collect();
+    let x = noised_points(base.as_ref(), &sigma);
     Box::new(move || {
         std::hint::black_box(posterior_means(base.as_ref(), &x, &sigma));
     })
@@ -233,9 +241,10 @@ pub(super) fn means(base: Arc<dyn BaseMeasure>) -> Box<dyn FnMut()> {
 /// Posterior means of a batch at one noise level, for `n` points scattered on the sphere.
 pub(super) fn many_points(n: usize, sigma: f64) -> Box<dyn FnMut()> {
     let set = scattered("sphere:2", n);
-    let x = set.points().head(BATCH);
+    let sigma = vec![sigma; BATCH];
+    let x = noised_points(&set, &sigma);
     Box::new(move || {
-        std::hint::black_box(posterior_means(&set, &x, &[sigma; BATCH]));
+        std::hint::black_box(posterior_means(&set, &x, &sigma));
     })
 }
 

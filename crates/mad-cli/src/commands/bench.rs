@@ -1,7 +1,7 @@
 //! `mad bench`: how long things take here, and against others.
 
 use crate::args::{Bench as Args, Common};
-use crate::bench::{BENCHES, Bench, Peer, Ratio, Row, growth, median, ratios, time, times};
+use crate::bench::{BENCHES, Bench, Peer, PeerError, Ratio, Row, growth, median, ratios, time, times};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
@@ -38,16 +38,9 @@ pub fn run(common: &Common, args: &Args) -> Result<(), CliError> {
         theirs.dedup_by(|a, b| a.program == b.program);
         compared.extend(theirs.into_iter().map(|theirs| Ratio::new(ours, theirs)));
     }
-    let machine = json!({
-        "threads": threads,
-        "cores": std::thread::available_parallelism().map_or(0, usize::from),
-        "instructions": Simd::best().name(),
-        "version": env!("CARGO_PKG_VERSION"),
-    });
-    let fields = json!({ "machine": machine, "times": rows, "ratios": compared });
+    let fields = json!({ "machine": machine(), "times": rows, "ratios": compared });
     output::result(common, "bench", fields, || {
-        let about =
-            format!("{threads} threads, {} instructions, medians of {} rounds", Simd::best().name(), args.rounds);
+        let about = format!("{}, medians of {} rounds", about_machine(), args.rounds);
         let mut parts = vec![about, times(&rows)];
         if !compared.is_empty() {
             parts.push(ratios(&compared));
@@ -139,7 +132,7 @@ fn measure(
                 std::thread::sleep(PAUSE);
                 match peers[*index].time(&row.job, bench.repeats)? {
                     Ok(seconds) => row.rounds.push(median(&seconds)),
-                    Err(text) => return Err(CliError::Usage(format!("{}: {text}", row.program))),
+                    Err(problem) => return Err(PeerError::Job { job: row.job.clone(), problem }.into()),
                 }
             }
         }

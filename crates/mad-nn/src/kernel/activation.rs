@@ -111,7 +111,7 @@ fn map(values: &mut [f32], slopes: &mut [f32], function: impl Fn(f32) -> (f32, f
     }
 }
 
-/// The standard library's sine and cosine. Kept apart: calls inside the fast loops would keep these from being vectorised.
+/// The standard library's sine and cosine, for all rows of a block of which one has a huge argument. Kept apart: calls inside the fast loops would keep these from being vectorised.
 #[cold]
 #[inline(never)]
 fn map_huge_sines(values: &mut [f32], slopes: &mut [f32]) {

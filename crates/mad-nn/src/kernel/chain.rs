@@ -400,7 +400,7 @@ fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: boo
     let Job { layer: index, first, target } = job;
     let layer = &plan.layers[index];
     let is_bias = first == layer.inputs;
-    if is_bias {
+    if is_bias || trace.blocks.is_empty() {
         target.fill(0.0);
     }
     let height = target.len() / layer.outputs;

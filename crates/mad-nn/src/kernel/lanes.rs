@@ -8,6 +8,9 @@ use super::simd::{PORTABLE_FMA, multiply_add};
 /// The functions may be called only where the instruction set of the register is enabled: in the variant of a
 /// [`for_each_simd`](super::simd::for_each_simd) function that belongs to it.
 pub(super) trait Lanes: Copy {
+    /// How many lanes there are.
+    const LANES: usize;
+
     /// All lanes zero.
     unsafe fn zero() -> Self;
 
@@ -25,6 +28,8 @@ pub(super) trait Lanes: Copy {
 pub(super) type Portable = [f32; 4];
 
 impl Lanes for Portable {
+    const LANES: usize = 4;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         [0.0; 4]
@@ -54,6 +59,8 @@ mod x86_64 {
     macro_rules! lanes {
         ($register:ty, $lanes:literal, $zero:ident, $load:ident, $store:ident, $splat:ident, $fma:ident) => {
             impl Lanes for $register {
+                const LANES: usize = $lanes;
+
                 #[inline(always)]
                 unsafe fn zero() -> Self {
                     // SAFETY: the caller promises the instruction set.

@@ -4,11 +4,14 @@
 //! (i, j) is number (j / P) · rows · P + i · P + j % P. P is the width of a tile of the instruction set at hand. The columns that
 //! fill up the last panel may hold anything; nothing reads them into a result.
 //!
-//! In this order the inner loop of a product reads both factors one number after the other, be it x W, z Wᵀ or xᵀ z. Only weights
-//! are ever rearranged; what a layer computes is in panels from the start.
+//! In this order the inner loop of a product reads both factors one number after the other, be it x W, z Wᵀ or xᵀ z. Weights and
+//! what enters and leaves a chain are rearranged; what a layer computes is in panels from the start.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 /// Numbers in `rows` rows of `columns`, with the last panel filled up.
 pub(super) fn length(rows: usize, columns: usize, panel_columns: usize) -> usize {
@@ -68,6 +71,9 @@ pub(super) struct Buffer(Vec<f32>);
 /// Buffers that wait. Sizes come from networks and blocks of rows, so there are few different ones.
 static WAITING: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
 
+/// Buffers that became plain numbers and were not recycled yet.
+static LENT: AtomicUsize = AtomicUsize::new(0);
+
 /// Bytes that may wait; what is beyond goes back to the allocator.
 const MOST_WAITING: usize = 256 << 20;
 
@@ -83,13 +89,18 @@ impl Buffer {
 
     /// The numbers themselves, which do not come back by themselves: see [`recycle`].
     pub(super) fn into_vec(mut self) -> Vec<f32> {
+        LENT.fetch_add(1, Ordering::Relaxed);
         std::mem::take(&mut self.0)
     }
 }
 
-/// Lets numbers that nobody needs any more be overwritten by the next step that wants as many.
+/// Lets gradients that nobody needs any more be overwritten by the next step that wants as many.
+///
+/// Takes no more than were given out, so gradients that come from elsewhere, as from a GPU, do not pile up.
 pub fn recycle(numbers: Vec<f32>) {
-    drop(Buffer(numbers));
+    if LENT.try_update(Ordering::Relaxed, Ordering::Relaxed, |lent| lent.checked_sub(1)).is_ok() {
+        drop(Buffer(numbers));
+    }
 }
 
 impl Drop for Buffer {

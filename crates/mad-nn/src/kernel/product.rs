@@ -1,7 +1,7 @@
 //! Products of matrices in panels, on one thread.
 //!
 //! A tile of M × P sums stays in registers while both factors pass by. Every element is summed in the order of the inner index,
-//! whatever tile it falls into, so results do not depend on how the work is cut.
+//! whatever tile it falls into, so products do not depend on how the work is cut.
 
 use std::marker::PhantomData;
 
@@ -62,6 +62,7 @@ fn add_outer<L: Lanes, const K: usize, const P: usize>(
 /// A row of P numbers in two registers.
 #[inline(always)]
 fn registers<L: Lanes, const P: usize>(row: &[f32; P]) -> [L; 2] {
+    const { assert!(P == 2 * L::LANES, "a panel is two registers wide") };
     // SAFETY: only variants compiled for the instruction set of L come here.
     unsafe { [L::load(&row[..P / 2]), L::load(&row[P / 2..])] }
 }

@@ -25,12 +25,6 @@ impl Products {
         Self { plan, simd, trace }
     }
 
-    /// Floating point operations of one [`run`](Self::run).
-    pub fn operations(&self, rows: usize) -> f64 {
-        let layers = self.plan.layers().iter().enumerate();
-        layers.map(|(i, l)| (if i == 0 { 2 } else { 3 }) as f64 * 2.0 * (rows * l.inputs * l.outputs) as f64).sum()
-    }
-
     /// Computes them all, on all threads.
     pub fn run(&mut self) {
         let Self { plan, simd, trace } = self;

@@ -32,6 +32,11 @@ impl Simd {
         })
     }
 
+    /// Whether `MAD_SIMD` may have this value.
+    pub fn is_known(name: &str) -> bool {
+        rank(name).is_some()
+    }
+
     /// The set every processor of the target has.
     pub fn portable() -> Self {
         Self(Level::Portable)

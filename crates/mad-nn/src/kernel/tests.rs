@@ -125,6 +125,20 @@ fn instruction_sets_agree_to_rounding() {
 }
 
 #[test]
+fn no_rows_have_no_gradient() {
+    let plan = Plan::new(&[7, 4, 33], Activation::Sin);
+    let weights = weights(&plan);
+    for rows in [70, 0] {
+        let (output, trace) = super::chain::forward(Simd::best(), &plan, &weights, &series(rows * 7, 1));
+        let gradient = super::chain::backward(Simd::best(), &plan, trace, &series(rows * 33, 2), false).0;
+        assert_eq!(output.len(), rows * 33);
+        assert_eq!(gradient.iter().all(|g| *g == 0.0), rows == 0);
+        // Its memory, full of numbers, is what the next round takes.
+        super::recycle(gradient);
+    }
+}
+
+#[test]
 fn transposed_and_sliced_tensors_are_read_by_their_strides() {
     let device = Device::flex();
     let plan = Plan::new(&[20, 6, 2], Activation::Sin);
