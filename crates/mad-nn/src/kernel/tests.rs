@@ -143,7 +143,8 @@ fn transposed_and_sliced_tensors_are_read_by_their_strides() {
     let device = Device::flex();
     let plan = Plan::new(&[20, 6, 2], Activation::Sin);
     let x = matrix(20, 9, 1, &device).transpose().slice([2..7, 0..20]);
-    let weights = vector(series(plan.len() + 5, 3), &device).slice([3..3 + plan.len()]);
+    let part = 3..3 + plan.len();
+    let weights = vector(series(plan.len() + 5, 3), &device).slice([part]);
     let fused = numbers(chain(x.clone(), weights.clone(), &plan));
     assert_close(&fused, &numbers(plain_chain(x, weights, &plan)), 20, "strided");
 }
