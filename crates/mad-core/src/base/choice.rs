@@ -29,7 +29,7 @@ impl BaseChoice {
             BaseChoice::Uniform => return Ok(manifold.uniform()),
             BaseChoice::Mixture { components } => components.clone(),
         };
-        if !manifold.holds_unit_vectors() {
+        if manifold.spheres().is_none_or(|blocks| blocks.len() != 1) {
             return Err(MixtureError::Manifold { spec: manifold.spec() });
         }
         let mixture = VonMisesFisherMixture::new(components, manifold.is_odd(), manifold.log_volume())?;

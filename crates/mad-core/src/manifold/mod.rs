@@ -169,9 +169,10 @@ pub trait Manifold: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether the set is a whole sphere, up to sign, so that von Mises-Fisher mixtures live on it.
-    fn holds_unit_vectors(&self) -> bool {
-        false
+    /// The blocks of coordinates that are whole unit spheres, if the set is nothing but these, and so geodesics and
+    /// von Mises-Fisher mixtures are known on it; `None` otherwise.
+    fn spheres(&self) -> Option<Vec<SphereBlock>> {
+        None
     }
 
     /// How to draw points.
@@ -188,6 +189,15 @@ pub trait Manifold: std::fmt::Debug + Send + Sync {
     fn hints(&self) -> Hints {
         Hints::default()
     }
+}
+
+/// A block of coordinates that is a whole unit sphere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SphereBlock {
+    /// Its coordinates.
+    pub range: Range<usize>,
+    /// Whether x and −x of this block stand for the same point, as with quaternions.
+    pub antipodal: bool,
 }
 
 /// How points of a manifold are best shown.

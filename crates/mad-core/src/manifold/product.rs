@@ -1,6 +1,6 @@
 //! Products of manifolds on neighbouring blocks of coordinates.
 
-use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, View, build_spec};
+use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View, build_spec};
 use crate::base::{BaseMeasure, ProductMeasure};
 use crate::{data::Layout, rng::Rng};
 use std::{ops::Range, sync::Arc};
@@ -105,6 +105,16 @@ impl Manifold for Product {
 
     fn chord(&self, a: &[f64], b: &[f64]) -> f64 {
         self.root(a, b, |f, a, b| f.chord(a, b))
+    }
+
+    fn spheres(&self) -> Option<Vec<SphereBlock>> {
+        let shifted = |(range, factor): &(Range<usize>, Arc<dyn Manifold>)| {
+            let start = range.start;
+            let blocks = factor.spheres()?.into_iter();
+            Some(blocks.map(move |b| SphereBlock { range: start + b.range.start..start + b.range.end, ..b }))
+        };
+        let blocks: Option<Vec<_>> = self.blocks.iter().map(shifted).collect();
+        Some(blocks?.into_iter().flatten().collect())
     }
 
     /// A sign is free in each odd block by itself, not in the whole product.

@@ -2,7 +2,7 @@
 
 use super::group::{GROUP_NAMES, Quaternion, canonical_sign, conjugate, multiply};
 use super::sphere::normalise;
-use super::{Form, Group, Hints, Manifold, ManifoldEntry, View};
+use super::{Form, Group, Hints, Manifold, ManifoldEntry, SphereBlock, View};
 use crate::base::{BaseMeasure, UniformSphere};
 use crate::special::norm;
 use crate::{Points, data::Layout, metrics::Kernel, rng::Rng};
@@ -210,8 +210,8 @@ impl Manifold for Rotations {
         self.group.is_some()
     }
 
-    fn holds_unit_vectors(&self) -> bool {
-        self.group.is_none()
+    fn spheres(&self) -> Option<Vec<SphereBlock>> {
+        self.group.is_none().then(|| vec![SphereBlock { range: 0..4, antipodal: true }])
     }
 
     fn view(&self) -> View {

@@ -1,6 +1,6 @@
 //! Unit spheres S^n.
 
-use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, View};
+use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View};
 use crate::base::{BaseMeasure, UniformSphere, log_area};
 use crate::special::{distance_squared, norm};
 use crate::{Points, data::Layout, metrics::Kernel};
@@ -119,8 +119,8 @@ impl Manifold for Sphere {
         }
     }
 
-    fn holds_unit_vectors(&self) -> bool {
-        true
+    fn spheres(&self) -> Option<Vec<SphereBlock>> {
+        Some(vec![SphereBlock { range: 0..self.ambient_dim(), antipodal: false }])
     }
 
     fn view(&self) -> View {

@@ -1,7 +1,7 @@
 //! Flat tori: n angles, each a point of the unit circle.
 
 use super::sphere::{angle, circle_grid, normalise};
-use super::{Form, Manifold, ManifoldEntry, ManifoldError, View};
+use super::{Form, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View};
 use crate::base::{BaseMeasure, ProductMeasure, UniformSphere};
 use crate::{Points, data::Layout};
 use std::{f64::consts::PI, sync::Arc};
@@ -51,6 +51,10 @@ impl Manifold for Torus {
 
     fn project(&self, x: &mut [f64]) {
         x.chunks_exact_mut(2).for_each(normalise);
+    }
+
+    fn spheres(&self) -> Option<Vec<SphereBlock>> {
+        Some((0..self.n).map(|i| SphereBlock { range: 2 * i..2 * i + 2, antipodal: false }).collect())
     }
 
     fn uniform(&self) -> Arc<dyn BaseMeasure> {
