@@ -65,7 +65,7 @@ fn fitted_mixtures_obey_the_laws() {
         mixture("so3", &[0.0, 5.0, 80.0, 1e6]),
         mixture("torus:1", &[0.0, 5.0, 1e3]),
         mixture("torus:2", &[0.0, 5.0, 1e3]),
-        mixture("torus:7", &[30.0, 0.0, 4.0]),
+        mixture("torus:7", &[3.0, 0.0, 1.0]),
         mixture("product(sphere:2,torus:2)", &[0.0, 8.0, 100.0]),
         mixture("product(so3,sphere:2)", &[3.0, 40.0, 1e4]),
         mixture("product(so3,so3)", &[0.5, 2.0, 40.0]),
