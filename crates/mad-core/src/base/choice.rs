@@ -1,9 +1,10 @@
 //! Base measures as values that can be written down.
 
-use super::{BaseMeasure, Component, MixtureError, VonMisesFisherMixture};
-use crate::manifold::Manifold;
+use super::{BaseMeasure, Component, Finite, MixtureError, ProductMeasure, VonMisesFisherMixture};
+use crate::data::Layout;
+use crate::manifold::{Manifold, one_hot};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// Which base measure to put on a manifold; kept with a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,17 +20,24 @@ pub enum BaseChoice {
         /// Its components.
         components: Vec<Component>,
     },
+    /// Weights on a finite set, or the product of weights on the columns of a table.
+    Frequencies {
+        /// One list for a finite set, in the order of its points; one per column for a table, in the order of levels.
+        weights: Vec<Vec<f64>>,
+    },
 }
 
 impl BaseChoice {
     /// The measure on `manifold`.
     pub fn build(&self, manifold: &dyn Manifold) -> Result<Arc<dyn BaseMeasure>, MixtureError> {
-        let components = match self {
-            BaseChoice::Default => return Ok(manifold.default_base()),
-            BaseChoice::Uniform => return Ok(manifold.uniform()),
-            BaseChoice::Mixture { components } => components.clone(),
-        };
-        Ok(Arc::new(VonMisesFisherMixture::on(manifold, components)?))
+        match self {
+            BaseChoice::Default => Ok(manifold.default_base()),
+            BaseChoice::Uniform => Ok(manifold.uniform()),
+            BaseChoice::Mixture { components } => {
+                Ok(Arc::new(VonMisesFisherMixture::on(manifold, components.clone())?))
+            }
+            BaseChoice::Frequencies { weights } => frequencies(manifold, weights),
+        }
     }
 
     /// Its name in a config.
@@ -37,7 +45,50 @@ impl BaseChoice {
         match self {
             BaseChoice::Default => "default",
             BaseChoice::Uniform => "uniform",
-            BaseChoice::Mixture { .. } => "mixture",
+            BaseChoice::Mixture { .. } | BaseChoice::Frequencies { .. } => "mixture",
         }
+    }
+}
+
+/// A finite factor of a finite manifold, under equal weights.
+#[derive(Debug)]
+pub(super) struct FiniteColumn {
+    /// Its coordinates.
+    pub range: Range<usize>,
+    /// Its points.
+    pub measure: Finite,
+}
+
+/// The columns of a table of categories, or a finite set as its own only column; `None` on other manifolds.
+pub(super) fn finite_columns(manifold: &dyn Manifold) -> Option<Vec<FiniteColumn>> {
+    let parts = match manifold.layout() {
+        _ if manifold.intrinsic_dim() != 0 => return None,
+        Layout::Categories(levels) => levels?.iter().map(|n| one_hot(*n)).collect(),
+        Layout::Coordinates(_) => vec![manifold.grid(0)?],
+        _ => return None,
+    };
+    let mut end = 0;
+    let place = |points: crate::Points| {
+        let start = end;
+        end += points.dim();
+        Some(FiniteColumn { range: start..end, measure: Finite::uniform(points).ok()? })
+    };
+    parts.into_iter().map(place).collect()
+}
+
+fn frequencies(manifold: &dyn Manifold, weights: &[Vec<f64>]) -> Result<Arc<dyn BaseMeasure>, MixtureError> {
+    let refuse = |problem: String| MixtureError::Frequencies { spec: manifold.spec(), problem };
+    let columns = finite_columns(manifold).ok_or_else(|| refuse("the set is not finite".into()))?;
+    if columns.len() != weights.len() {
+        return Err(refuse(format!("{} lists of weights for {} columns", weights.len(), columns.len())));
+    }
+    let weighted = |(column, weights): (FiniteColumn, &Vec<f64>)| -> Result<Arc<dyn BaseMeasure>, MixtureError> {
+        let points = column.measure.points().clone();
+        Ok(Arc::new(Finite::weighted(points, weights).map_err(|e| refuse(e.to_string()))?))
+    };
+    let mut measures: Vec<_> = columns.into_iter().zip(weights).map(weighted).collect::<Result<_, _>>()?;
+    match measures.pop() {
+        Some(only) if measures.is_empty() => Ok(only),
+        last => Ok(Arc::new(ProductMeasure::new(measures.into_iter().chain(last).collect()))),
     }
 }

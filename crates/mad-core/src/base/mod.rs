@@ -14,6 +14,7 @@ mod uniform_sphere;
 mod von_mises_fisher;
 
 pub use choice::BaseChoice;
+use choice::{FiniteColumn, finite_columns};
 pub use finite::{Finite, FiniteError};
 pub use flat::Flat;
 pub use mixture::{Component, MAX_CONCENTRATION, MixtureError, VonMisesFisherMixture};

@@ -72,7 +72,7 @@ impl Categorical {
 }
 
 /// The corners of the simplex with `n` levels.
-fn one_hot(n: usize) -> Points {
+pub(crate) fn one_hot(n: usize) -> Points {
     let mut corners = Points::zeros(n, n);
     for (i, row) in corners.rows_mut().enumerate() {
         row[i] = 1.0;

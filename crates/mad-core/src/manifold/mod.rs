@@ -80,6 +80,7 @@ mod sphere;
 mod torus;
 
 pub use categorical::Categorical;
+pub(crate) use categorical::one_hot;
 pub use euclid::Euclid;
 pub use finite::FiniteSet;
 pub(crate) use group::canonical_sign;

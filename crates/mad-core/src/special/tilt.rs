@@ -1,6 +1,7 @@
 //! The two Bessel functions of a tilted sphere, tabulated for speed.
 
 use super::{bessel_ratio, ln_mean_exp_scaled};
+use std::sync::OnceLock;
 
 /// Pieces of equal length in t = 1/(1+k).
 const PIECES: usize = 128;
@@ -35,12 +36,18 @@ pub struct TiltTable {
 
 impl TiltTable {
     /// The table for the sphere in R^`dim`; `None` if there is none.
-    pub fn new(dim: usize) -> Option<Self> {
-        (2..=MAX_DIM).contains(&dim).then(|| Self {
+    pub fn of(dim: usize) -> Option<&'static Self> {
+        static TABLES: [OnceLock<TiltTable>; MAX_DIM + 1] = [const { OnceLock::new() }; MAX_DIM + 1];
+        let known = (2..=MAX_DIM).contains(&dim);
+        known.then(|| TABLES[dim].get_or_init(|| Self::new(dim)))
+    }
+
+    fn new(dim: usize) -> Self {
+        Self {
             dim,
             pieces: (0..PIECES).map(|i| fit(dim, i as f64 / PIECES as f64, 1.0 / PIECES as f64)).collect(),
             far: fit(dim, 0.0, 1.0 / FAR),
-        })
+        }
     }
 
     /// h(k) and g(k) at t = 1/(1+k).
@@ -138,7 +145,7 @@ mod tests {
     #[test]
     fn tables_agree_with_the_functions() {
         for dim in 2..=MAX_DIM {
-            let table = TiltTable::new(dim).unwrap();
+            let table = TiltTable::of(dim).unwrap();
             let (nu, p) = (dim as f64 / 2.0 - 1.0, table.exponent());
             let mut worst: [f64; 2] = [0.0; 2];
             for i in 0..20_000 {
@@ -156,6 +163,6 @@ mod tests {
             // The logarithm behind h is of size p ln k < 90, known to 1e-16 of that.
             assert!(worst[0] < 3e-14 && worst[1] < 1e-14, "R^{dim}: {worst:?}");
         }
-        assert!(TiltTable::new(1).is_none() && TiltTable::new(9).is_none());
+        assert!(TiltTable::of(1).is_none() && TiltTable::of(9).is_none());
     }
 }

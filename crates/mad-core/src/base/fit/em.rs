@@ -3,7 +3,7 @@
 use super::concentration::concentration;
 use crate::Points;
 use crate::base::Component;
-use crate::base::mixture::{Bank, LANES, Lanes, NEGLIGIBLE, all_below, shares};
+use crate::base::mixture::{Bank, LANES, Lanes, Room, shares};
 use crate::manifold::SphereBlock;
 use crate::special::{ln_mean_exp_scaled, norm};
 use rayon::prelude::*;
@@ -72,26 +72,18 @@ impl Sums {
     }
 
     /// Adds one point, shared between the components.
-    fn add_point(&mut self, bank: &Bank, x: &[f64], weight: f64, terms: &mut Vec<Lanes>) {
-        let scale = bank.log_terms(x, terms);
-        let mut total = 0.0;
-        let limit = scale - NEGLIGIBLE;
-        for term in terms.iter_mut() {
-            if all_below(term, limit) {
-                *term = [0.0; LANES];
-            } else {
-                *term = shares(term, scale);
-                total += term.iter().sum::<f64>();
-            }
+    fn add_point(&mut self, bank: &Bank, x: &[f64], weight: f64, room: &mut Room) {
+        let scale = bank.log_terms(x, room);
+        let mut total = [0.0; LANES];
+        for term in &mut room.terms {
+            *term = shares(term, scale);
+            total.iter_mut().zip(&*term).for_each(|(t, s)| *t += s);
         }
+        let total: f64 = total.iter().sum();
         self.log_likelihood += weight * (scale + total.ln());
         let factor = weight / total;
-        for (group, share) in terms.iter().enumerate() {
-            if share.iter().all(|s| *s == 0.0) {
-                continue;
-            }
-            let mut share = *share;
-            share.iter_mut().for_each(|s| *s *= factor);
+        for (&group, share) in room.groups.iter().zip(&room.terms) {
+            let share = share.map(|s| s * factor);
             self.counts[group].iter_mut().zip(&share).for_each(|(c, s)| *c += s);
             for (block, sums) in bank.blocks.iter().zip(&mut self.sums) {
                 let x = &x[block.sphere.range.clone()];
@@ -118,9 +110,9 @@ impl Sums {
             .par_chunks(ROWS * points.dim())
             .zip(weights.par_chunks(ROWS))
             .map(|(rows, weights)| {
-                let (mut sums, mut terms) = (Sums::zero(bank), Vec::new());
+                let (mut sums, mut room) = (Sums::zero(bank), Room::default());
                 for (x, weight) in rows.chunks_exact(points.dim()).zip(weights) {
-                    sums.add_point(bank, x, *weight, &mut terms);
+                    sums.add_point(bank, x, *weight, &mut room);
                 }
                 sums
             })
@@ -216,4 +208,42 @@ pub(super) fn spread(components: &[Component], blocks: &[SphereBlock], points: &
         }
     }
     lengths.iter().map(|l| (1.0 - l / total).max(1e-8)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::{BaseMeasure, VonMisesFisherMixture};
+    use crate::manifold::{BuildContext, build};
+    use crate::rng::{Purpose, stream};
+
+    #[test]
+    fn the_penalised_likelihood_never_falls() {
+        for (spec, kappa) in [("sphere:2", 40.0), ("so3", 15.0), ("torus:3", 6.0), ("product(so3,sphere:1)", 9.0)] {
+            let m = build(spec, &BuildContext::without_files()).unwrap();
+            let blocks = m.spheres().unwrap();
+            let mut rng = stream(1, Purpose::Data, 0);
+            let mut component = |kappa: f64| {
+                let mut mean = vec![0.0; m.ambient_dim()];
+                m.uniform().sample(&mut rng, &mut mean);
+                Component { weight: 1.0 / 7.0, mean, concentrations: vec![kappa; blocks.len()] }
+            };
+            let truth = VonMisesFisherMixture::on(m.as_ref(), (0..4).map(|_| component(kappa)).collect()).unwrap();
+            let mut components: Vec<Component> = (0..6).map(|_| component(2.0)).collect();
+            components.push(component(0.0));
+            let mut points = Points::zeros(400, m.ambient_dim());
+            let mut rng = stream(1, Purpose::Data, 1);
+            points.rows_mut().for_each(|x| truth.sample(&mut rng, x));
+            let weights: Vec<f64> = (0..400).map(|i| 1.0 + f64::from(i % 3)).collect();
+            let prior = Prior { count: 0.5, spread: vec![0.02; blocks.len()], weight: 0.1 };
+            let stop = Stop { iterations: 60, growth: f64::NEG_INFINITY };
+            let trace = maximise(&mut components, &blocks, &points, &weights, &prior, stop);
+            assert_eq!(trace.len(), 60);
+            for (step, pair) in trace.windows(2).enumerate() {
+                assert!(pair[1] >= pair[0] - 1e-12, "{spec}, step {step}: {} to {}", pair[0], pair[1]);
+            }
+            assert!(trace[59] > trace[0] + 0.3, "{spec}: {} to {}", trace[0], trace[59]);
+            assert_eq!(components.iter().filter(|c| is_background(c)).count(), 1, "{spec}");
+        }
+    }
 }

@@ -1,65 +1,73 @@
-//! Mixtures whose size and prior are chosen on the validation part.
+//! Mixtures by expectation maximisation, their size chosen on the validation part.
 
 use super::em::{Prior, Stop, maximise, spread};
+use super::layers::{self, Joined, join};
 use super::seeds::seeds;
-use super::{FitError, FitOptions, Fitted, Tried, distinct, mean_log_weight, spheres};
+use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, spheres};
 use crate::Points;
 use crate::base::{BaseChoice, Component, MAX_CONCENTRATION, VonMisesFisherMixture};
 use crate::manifold::{Manifold, SphereBlock};
 use crate::rng::{Purpose, stream};
 
 /// Iterations end when the penalised log-likelihood per point grows by less than this.
-const GROWTH: f64 = 1e-4;
+const GROWTH: f64 = 1e-5;
 
-/// Training points as the fits see them.
-struct Data<'a> {
-    blocks: &'a [SphereBlock],
-    points: Points,
-    counts: Vec<f64>,
-}
+/// Larger fits are tried until so many in a row gain less than [`GAIN`] nats on the validation part.
+const PATIENCE: usize = 2;
 
-/// A mixture of von Mises–Fisher products by expectation maximisation.
+/// See [`PATIENCE`].
+const GAIN: f64 = 2e-3;
+
+/// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
-/// Sizes are tried with the middle prior, priors with the best size. Fits from several starts are then averaged, since a
-/// mean of mixtures is a mixture, as long as `max_components` allows and the validation points gain.
+/// One fit is made for each of `sizes`. Either the best of them on the validation part is the answer, or, with `layered`, all of
+/// them are laid over each other with weights from the validation part.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
     train: &Points,
     validation: &Points,
     options: &FitOptions,
 ) -> Result<Fitted, FitError> {
+    if manifold.intrinsic_dim() == 0 {
+        return frequencies::fit(manifold, train, validation);
+    }
     let blocks = spheres(manifold, train, validation)?;
     let (points, counts) = distinct(train);
     let data = Data { blocks: &blocks, points, counts };
     let mut best = Best { manifold, validation, tried: Vec::new(), value: f64::NEG_INFINITY, components: Vec::new() };
-
-    let most = (data.points.len() / 2).clamp(1, options.max_components);
-    let mut sizes: Vec<usize> = options.sizes.iter().copied().filter(|k| *k <= most).collect();
+    let most = (data.points.len() / 2).max(1);
+    let limit = if options.layered { most } else { most.min(options.max_components) };
+    let mut sizes: Vec<usize> = options.sizes.iter().copied().filter(|k| (1..=limit).contains(k)).collect();
     if sizes.is_empty() {
-        sizes.push(most);
+        sizes.push(limit);
     }
-    let middle = options.priors.get(options.priors.len() / 2).copied().unwrap_or(0.3);
-    let (mut size, mut prior) = (sizes[0], middle);
-    for &k in &sizes {
-        if best.offer(data.fit(k, middle, 0, options), format!("{k} components, prior {middle}"))? {
-            size = k;
-        }
-    }
-    for &strength in options.priors.iter().filter(|p| **p != middle) {
-        if best.offer(data.fit(size, strength, 0, options), format!("{size} components, prior {strength}"))? {
-            prior = strength;
-        }
-    }
-    for k in [size, size / 2, size / 4].into_iter().filter(|k| *k > 0) {
-        let mut together = data.fit(k, prior, 0, options);
-        let mut fits = 1;
-        while together.len() + k < options.max_components && fits < 16 {
-            together.extend(data.fit(k, prior, fits, options));
-            fits += 1;
-            if [2, 4, 8, 16].contains(&fits) {
-                best.offer(together.clone(), format!("{fits} fits of {k} components, prior {prior}"))?;
+    sizes.sort_unstable();
+    let (mut layers, mut joined): (_, Option<Joined>) = (Vec::new(), None);
+    let (mut highest, mut in_vain) = (f64::NEG_INFINITY, 0);
+    for &size in &sizes {
+        let components = data.fit(size, options);
+        let mut value = best.offer(&components, options.max_components, format!("{size} components"))?;
+        if options.layered {
+            layers.extend(layers::layers(manifold, &components, train.len() as f64, validation)?);
+            let all = join(&layers, options.max_components);
+            value = all.value;
+            if joined.as_ref().is_none_or(|joined| all.value > joined.value) {
+                joined = Some(all);
             }
         }
+        in_vain = if value > highest + GAIN { 0 } else { in_vain + 1 };
+        highest = highest.max(value);
+        if in_vain == PATIENCE {
+            break;
+        }
+    }
+    // Free weights gain by chance, which must not decide.
+    let chance = |joined: &Joined| 0.5 * joined.layers as f64 / validation.len() as f64;
+    if let Some(joined) = joined
+        && joined.value > best.value + chance(&joined)
+    {
+        let what = format!("{} components in {} layers", joined.components.len(), joined.layers);
+        best.offer(&joined.components, options.max_components, what)?;
     }
     let Best { tried, value, components, .. } = best;
     Ok(Fitted { choice: BaseChoice::Mixture { components }, tried, validation: value })
@@ -75,31 +83,38 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// Keeps these components if the validation points like them better.
-    fn offer(&mut self, components: Vec<Component>, what: String) -> Result<bool, FitError> {
-        let mixture = VonMisesFisherMixture::on(self.manifold, components)?;
+    /// Keeps these components if they are not too many and the validation points like them better; answers how much these do.
+    fn offer(&mut self, components: &[Component], most: usize, what: String) -> Result<f64, FitError> {
+        let mixture = VonMisesFisherMixture::on(self.manifold, components.to_vec())?;
         let value = mean_log_weight(&mixture, self.validation);
         self.tried.push(Tried { what, validation: value });
-        let better = value > self.value;
-        if better {
+        if value > self.value && (components.len() <= most + 1 || self.components.is_empty()) {
             self.value = value;
             self.components = mixture.components().to_vec();
         }
-        Ok(better)
+        Ok(value)
     }
 }
 
+/// Distinct training points, and how often each occurs.
+struct Data<'a> {
+    blocks: &'a [SphereBlock],
+    points: Points,
+    counts: Vec<f64>,
+}
+
 impl Data<'_> {
-    /// A fit of `count` components and a uniform background, from start number `start`.
-    fn fit(&self, count: usize, strength: f64, start: u64, options: &FitOptions) -> Vec<Component> {
-        let mut rng = stream(options.seed, Purpose::Init, start << 32 | count as u64);
-        let means = seeds(self.blocks, &self.points, &self.counts, count, &mut rng);
-        let component = |kappas: &[f64], row: usize| {
-            let mean = self.points.row(row).to_vec();
-            Component { weight: 1.0 / (means.len() + 1) as f64, mean, concentrations: kappas.to_vec() }
+    /// A fit of `size` components and a uniform background.
+    fn fit(&self, size: usize, options: &FitOptions) -> Vec<Component> {
+        let mut rng = stream(options.seed, Purpose::Init, size as u64);
+        let means = seeds(self.blocks, &self.points, &self.counts, size, &mut rng);
+        let weight = 1.0 / (means.len() + 1) as f64;
+        let component = |kappas: &[f64], row: usize| Component {
+            weight,
+            mean: self.points.row(row).to_vec(),
+            concentrations: kappas.to_vec(),
         };
-        let ones = vec![1.0; self.blocks.len()];
-        let starts: Vec<Component> = means.iter().map(|&row| component(&ones, row)).collect();
+        let starts: Vec<Component> = means.iter().map(|&row| component(&[], row)).collect();
         let spread = spread(&starts, self.blocks, &self.points, &self.counts);
         let typical = |(block, spread): (&SphereBlock, &f64)| {
             ((block.range.len() - 1) as f64 / 2.0 / spread).min(MAX_CONCENTRATION)
@@ -107,7 +122,7 @@ impl Data<'_> {
         let kappas: Vec<f64> = self.blocks.iter().zip(&spread).map(typical).collect();
         let mut components: Vec<Component> = means.iter().map(|&row| component(&kappas, row)).collect();
         components.push(component(&vec![0.0; self.blocks.len()], means[0]));
-        let prior = Prior { count: strength, spread, weight: 0.0 };
+        let prior = Prior { count: options.prior, spread, weight: 0.0 };
         let stop = Stop { iterations: options.iterations, growth: GROWTH };
         maximise(&mut components, self.blocks, &self.points, &self.counts, &prior, stop);
         components

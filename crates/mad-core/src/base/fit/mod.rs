@@ -5,7 +5,10 @@
 
 mod concentration;
 mod em;
+mod frequencies;
+mod golden;
 mod kde;
+mod layers;
 mod mixture;
 mod seeds;
 
@@ -23,12 +26,14 @@ use thiserror::Error;
 pub struct FitOptions {
     /// Seed of the starts.
     pub seed: u64,
+    /// Numbers of components to fit; those beyond half of the distinct training points are left out.
+    pub sizes: Vec<usize>,
+    /// Whether fits of all sizes are laid over each other, or the best of them is the answer.
+    pub layered: bool,
     /// Most components of the result.
     pub max_components: usize,
-    /// Numbers of components to try; those beyond half of the distinct training points are not.
-    pub sizes: Vec<usize>,
-    /// Strengths of the prior to try: imagined points per component.
-    pub priors: Vec<f64>,
+    /// Strength of the prior on concentrations: imagined points per component, spread as the fit's points at its start.
+    pub prior: f64,
     /// Most iterations of one fit.
     pub iterations: usize,
 }
@@ -37,11 +42,19 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             seed: 0,
+            sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200],
+            layered: true,
             max_components: 1600,
-            sizes: vec![1, 4, 12, 25, 50, 100, 200, 400, 800, 1600],
-            priors: vec![0.03, 0.1, 0.3, 1.0, 3.0],
+            prior: 0.03,
             iterations: 30,
         }
+    }
+}
+
+impl FitOptions {
+    /// A single mixture of the best size: what expectation maximisation usually means.
+    pub fn plain() -> Self {
+        Self { layered: false, prior: 0.3, iterations: 100, ..Self::default() }
     }
 }
 
@@ -96,13 +109,19 @@ pub fn mean_log_weight(base: &dyn BaseMeasure, points: &Points) -> f64 {
     logs.iter().sum::<f64>() / points.len() as f64
 }
 
-/// The spheres of the manifold, if all rows can be used.
-fn spheres(manifold: &dyn Manifold, train: &Points, validation: &Points) -> Result<Vec<SphereBlock>, FitError> {
+/// Refuses parts without rows.
+fn refuse_empty(train: &Points, validation: &Points) -> Result<(), FitError> {
     for (points, part) in [(train, "training"), (validation, "validation")] {
         if points.is_empty() {
             return Err(FitError::Empty { part });
         }
     }
+    Ok(())
+}
+
+/// The spheres of the manifold, if there are rows.
+fn spheres(manifold: &dyn Manifold, train: &Points, validation: &Points) -> Result<Vec<SphereBlock>, FitError> {
+    refuse_empty(train, validation)?;
     manifold.spheres().ok_or_else(|| FitError::Manifold { spec: manifold.spec() })
 }
 

@@ -1,6 +1,7 @@
 //! The components of a mixture laid out for sums over all of them.
 
 use super::Component;
+use super::cones::{Cones, EXACT, highest};
 use crate::manifold::SphereBlock;
 use crate::special::{TiltTable, exp_all, ln_mean_exp_scaled};
 
@@ -21,6 +22,17 @@ pub(crate) struct Bank {
     pub blocks: Vec<Block>,
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)), with half the weight for each side of an antipodal block.
     pub log_factors: Vec<Lanes>,
+    pub cones: Cones,
+}
+
+/// Room for sums over groups, kept from row to row.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    bounds: Vec<Lanes>,
+    /// Groups with a component that counts.
+    pub groups: Vec<usize>,
+    /// Logs of their components' shares.
+    pub terms: Vec<Lanes>,
 }
 
 /// What components are on one sphere.
@@ -31,7 +43,7 @@ pub(crate) struct Block {
     pub means: Vec<Lanes>,
     /// Concentrations, group by group.
     pub concentrations: Vec<Lanes>,
-    pub table: Option<TiltTable>,
+    pub table: Option<&'static TiltTable>,
 }
 
 impl Block {
@@ -72,7 +84,7 @@ impl Bank {
                 sphere: sphere.clone(),
                 means: vec![[0.0; LANES]; groups * sphere.range.len()],
                 concentrations: vec![[0.0; LANES]; groups],
-                table: TiltTable::new(sphere.range.len()),
+                table: TiltTable::of(sphere.range.len()),
             })
             .collect();
         let order = arrange(components, &blocks);
@@ -90,7 +102,9 @@ impl Bank {
             }
             log_factors[group][lane] = log_factor;
         }
-        Self { order, blocks, log_factors }
+        let mut bank = Self { order, blocks, log_factors, cones: Cones::default() };
+        bank.cones = Cones::new(&bank);
+        bank
     }
 
     /// Number of groups.
@@ -98,38 +112,51 @@ impl Bank {
         self.log_factors.len()
     }
 
-    /// Writes the log of each component's share of the density at a point of the set, and answers with the largest.
+    /// Writes the logs of the components' shares of the density at a point of the set, group by group but for groups that
+    /// cannot count, and answers with the largest.
     ///
     /// # Formula
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)) − Σ_b κ_b |μ_b − x_b|²/2; on an antipodal block the log of the sum over both signs.
-    pub fn log_terms(&self, x0: &[f64], terms: &mut Vec<Lanes>) -> f64 {
-        terms.clear();
-        terms.extend_from_slice(&self.log_factors);
-        for block in &self.blocks {
-            let u = &x0[block.sphere.range.clone()];
-            for (group, term) in terms.iter_mut().enumerate() {
-                let kappa = &block.concentrations[group];
-                if block.sphere.antipodal {
-                    let (near, far) = block.distances(group, u);
-                    let mut other = [0.0; LANES];
-                    for lane in 0..LANES {
-                        let nearest = if near[lane] < far[lane] { near[lane] } else { far[lane] };
-                        term[lane] -= 0.5 * kappa[lane] * nearest;
-                        other[lane] = -0.5 * kappa[lane] * (near[lane] - far[lane]).abs();
-                    }
-                    add_other_side(term, &other);
-                } else {
-                    let mut near = [0.0; LANES];
-                    for (mean, u) in block.means_of(group).iter().zip(u) {
-                        near.iter_mut().zip(mean).for_each(|(s, m)| *s += (m - u) * (m - u));
-                    }
-                    for lane in 0..LANES {
-                        term[lane] -= 0.5 * kappa[lane] * near[lane];
-                    }
-                }
+    pub fn log_terms(&self, x0: &[f64], room: &mut Room) -> f64 {
+        room.groups.clear();
+        room.terms.clear();
+        let directions = self.blocks.iter().map(|block| (&x0[block.sphere.range.clone()], EXACT));
+        self.cones.bounds(directions, &mut room.bounds);
+        let first = highest(&room.bounds);
+        let limit = largest(&[self.terms_of(first, x0)]) - NEGLIGIBLE;
+        for group in 0..self.groups() {
+            if room.bounds[group / LANES][group % LANES] > limit {
+                room.groups.push(group);
+                room.terms.push(self.terms_of(group, x0));
             }
         }
-        largest(terms)
+        largest(&room.terms)
+    }
+
+    fn terms_of(&self, group: usize, x0: &[f64]) -> Lanes {
+        let mut term = self.log_factors[group];
+        for block in &self.blocks {
+            let u = &x0[block.sphere.range.clone()];
+            let kappa = &block.concentrations[group];
+            if block.sphere.antipodal {
+                let (near, far) = block.distances(group, u);
+                let (mut nearest, mut other) = (near, near);
+                nearest.iter_mut().zip(&far).for_each(|(n, f)| *n = if *n < *f { *n } else { *f });
+                other.iter_mut().zip(&far).for_each(|(o, f)| *o = (*o - f).abs());
+                nearest.iter_mut().zip(kappa).for_each(|(n, k)| *n *= 0.5 * k);
+                other.iter_mut().zip(kappa).for_each(|(o, k)| *o *= -0.5 * k);
+                term.iter_mut().zip(&nearest).for_each(|(t, n)| *t -= n);
+                add_other_side(&mut term, &other);
+            } else {
+                let mut near = [0.0; LANES];
+                for (mean, u) in block.means_of(group).iter().zip(u) {
+                    near.iter_mut().zip(mean).for_each(|(s, m)| *s += (m - u) * (m - u));
+                }
+                near.iter_mut().zip(kappa).for_each(|(n, k)| *n *= 0.5 * k);
+                term.iter_mut().zip(&near).for_each(|(t, n)| *t -= n);
+            }
+        }
+        term
     }
 }
 
@@ -185,7 +212,7 @@ pub(crate) fn cosines(means: &[Lanes], u: &[f64]) -> Lanes {
 
 /// Adds ln(1 + e^`other`), where it is not nothing.
 fn add_other_side(term: &mut Lanes, other: &Lanes) {
-    if other.iter().any(|o| *o > -NEGLIGIBLE) {
+    if other.iter().fold(false, |counts, o| counts | (*o > -NEGLIGIBLE)) {
         term.iter_mut().zip(other).for_each(|(t, o)| *t += o.exp().ln_1p());
     }
 }
@@ -197,13 +224,6 @@ pub(crate) fn largest(groups: &[Lanes]) -> f64 {
         best.iter_mut().zip(group).for_each(|(b, g)| *b = if *g > *b { *g } else { *b });
     }
     best.iter().fold(f64::NEG_INFINITY, |b, g| b.max(*g))
-}
-
-/// Whether no number of the group exceeds `limit`.
-pub(crate) fn all_below(group: &Lanes, limit: f64) -> bool {
-    let mut above = false;
-    group.iter().for_each(|g| above |= *g > limit);
-    !above
 }
 
 /// Replaces logs by exp(log − `scale`).

@@ -2,9 +2,10 @@
 
 mod bank;
 mod component;
+mod cones;
 mod seen;
 
-pub(crate) use bank::{Bank, LANES, Lanes, NEGLIGIBLE, all_below, shares};
+pub(crate) use bank::{Bank, LANES, Lanes, Room, shares};
 pub use component::{Component, MAX_CONCENTRATION, MixtureError};
 
 use super::uniform_sphere::log_shell;
@@ -29,7 +30,7 @@ pub struct VonMisesFisherMixture {
 thread_local! {
     /// Room for one row, kept from row to row.
     static SEEN: RefCell<Seen> = RefCell::default();
-    static TERMS: RefCell<Vec<Lanes>> = RefCell::default();
+    static ROOM: RefCell<Room> = RefCell::default();
 }
 
 impl VonMisesFisherMixture {
@@ -130,11 +131,13 @@ impl BaseMeasure for VonMisesFisherMixture {
     /// # Formula
     /// ln Σ_j w_j ∏_b exp(κ_jb (μ_jb·x_b − 1))/(e^{−κ_jb} J(κ_jb)) − ln vol, with 1 − μ·x = |μ − x|²/2.
     fn log_weight(&self, x0: &[f64]) -> f64 {
-        TERMS.with_borrow_mut(|terms| {
-            let scale = self.bank.log_terms(x0, terms);
-            let kept = terms.iter().filter(|group| !all_below(group, scale - NEGLIGIBLE));
-            let total: f64 = kept.map(|group| shares(group, scale).iter().sum::<f64>()).sum();
-            scale + total.ln() - self.log_volume
+        ROOM.with_borrow_mut(|room| {
+            let scale = self.bank.log_terms(x0, room);
+            let mut total = [0.0; LANES];
+            for group in &room.terms {
+                total.iter_mut().zip(&shares(group, scale)).for_each(|(t, s)| *t += s);
+            }
+            scale + total.iter().sum::<f64>().ln() - self.log_volume
         })
     }
 

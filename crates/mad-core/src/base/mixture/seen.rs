@@ -1,10 +1,8 @@
 //! Components as seen from a noised point x: how likely each is to have sent it, and where its tilted mean points.
 
-use super::bank::{Bank, Block, LANES, Lanes, NEGLIGIBLE, all_below, cosines, largest, shares};
+use super::bank::{Bank, Block, LANES, Lanes, NEGLIGIBLE, largest, shares};
+use super::cones::{EXACT, highest};
 use crate::special::{bessel_ratio, ln_mean_exp_scaled, norm};
-
-/// Larger |x|/σ² act like this one: at 1e150 every tilted mean is x/|x| to the last digit, and squares do not overflow.
-const LARGEST: f64 = 1e150;
 
 /// On S², Bessel functions above this argument are their leading terms: e^{−2·20} < 1e-17.
 const FAR: f64 = 20.0;
@@ -37,8 +35,10 @@ impl Direction {
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub directions: Vec<Direction>,
-    /// Upper bounds of log-shares, all groups.
+    /// Upper bounds of the log-shares in each group.
     bounds: Vec<Lanes>,
+    /// Groups that may count, with sharper bounds.
+    candidates: Vec<(usize, f64)>,
     /// Groups with a component that counts.
     pub groups: Vec<usize>,
     /// Log-shares but for the factors in `values`, later the shares themselves; one per kept group.
@@ -91,14 +91,6 @@ fn side(kappa: &Lanes, k: f64, apart: &Lanes, opposed: &Lanes) -> Side {
     side
 }
 
-/// Takes κk(1 − cos)/(κ+k) from each bound; k is positive.
-fn lower(bound: &mut Lanes, cosine: &Lanes, kappa: &Lanes, k: f64) {
-    let mut rate = *kappa;
-    rate.iter_mut().for_each(|r| *r *= k / (*r + k));
-    rate.iter_mut().zip(cosine).for_each(|(r, c)| *r *= 1.0 - c);
-    bound.iter_mut().zip(&rate).for_each(|(b, r)| *b -= r);
-}
-
 impl Seen {
     /// Looks at all components from `x`. Afterwards `groups`, `shares` and `tilts` describe those that count.
     ///
@@ -108,24 +100,25 @@ impl Seen {
     ///
     /// # Numerics
     /// Since |η| ≤ κ + k and e^{−|η|}J(|η|) ≤ 1, a share is at most w ∏ exp(−κk(1 − μ·û)/(κ+k))/(e^{−κ}J(κ)), which needs
-    /// neither root nor Bessel function. Groups whose bounds are 45 nats below a share that is known are left out.
+    /// no Bessel function. Groups whose bounds are 45 nats below a share that is known are left out.
     pub fn look(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
         self.place(bank, x, sigma);
         self.clear();
         if 2.0 * self.directions.iter().map(|d| d.k).sum::<f64>() < WORTH {
             (0..bank.groups()).for_each(|group| self.weigh(bank, group));
         } else {
-            self.bound(bank);
-            let highest = largest(&self.bounds);
-            let first = self.bounds.iter().position(|group| !all_below(group, highest.next_down())).unwrap_or(0);
-            self.weigh(bank, first);
-            let limit = self.highest() - self.growth(bank) - NEGLIGIBLE;
-            self.clear();
-            for group in 0..bank.groups() {
-                if !all_below(&self.bounds[group], limit) {
-                    self.weigh(bank, group);
-                }
-            }
+            let directions = self.directions.iter().map(|d| (&d.unit[..], d.k));
+            bank.cones.bounds(directions, &mut self.bounds);
+            let limit = self.limit(bank, highest(&self.bounds));
+            let mut candidates = std::mem::take(&mut self.candidates);
+            let near = (0..bank.groups()).filter(|g| self.bounds[g / LANES][g % LANES] > limit);
+            candidates.extend(near.map(|g| (g, self.bound(bank, g))));
+            // Bounds of components are sharper than those of cones, and so may be the limit.
+            let first = candidates.iter().fold((0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { *b } else { a });
+            let limit = self.limit(bank, first.0).max(limit);
+            candidates.retain(|(_, bound)| *bound > limit);
+            candidates.drain(..).for_each(|(group, _)| self.weigh(bank, group));
+            self.candidates = candidates;
         }
         let scale = largest(&self.shares);
         let mut total = [0.0; LANES];
@@ -146,10 +139,13 @@ impl Seen {
         self.tilts.clear();
     }
 
-    /// The largest log-share so far.
-    fn highest(&self) -> f64 {
+    /// What bounds must exceed to count, given that there is `group`.
+    fn limit(&mut self, bank: &Bank, group: usize) -> f64 {
+        self.weigh(bank, group);
         let logs = self.shares.iter().zip(&self.values).flat_map(|(s, v)| s.iter().zip(v).map(|(s, v)| s + v.ln()));
-        logs.fold(f64::NEG_INFINITY, f64::max)
+        let largest = logs.fold(f64::NEG_INFINITY, f64::max);
+        self.clear();
+        largest - self.growth(bank) - NEGLIGIBLE
     }
 
     /// Splits x into directions and lengths.
@@ -159,30 +155,31 @@ impl Seen {
             let x = &x[block.sphere.range.clone()];
             let size = norm(x);
             direction.size = size;
-            direction.k = (size / sigma / sigma).min(LARGEST);
+            // At 1e150 every tilted mean is x/|x| to the last digit, and squares do not overflow.
+            direction.k = (size / sigma / sigma).min(EXACT);
             direction.unit.clear();
             direction.unit.extend(x.iter().map(|x| if size > 0.0 { x / size } else { 0.0 }));
         }
     }
 
-    /// Upper bounds of all log-shares.
-    fn bound(&mut self, bank: &Bank) {
-        self.bounds.clear();
-        self.bounds.extend_from_slice(&bank.log_factors);
-        for (block, Direction { unit, k, .. }) in bank.blocks.iter().zip(&self.directions) {
-            if *k == 0.0 {
+    /// An upper bound of the log-shares of a group.
+    fn bound(&self, bank: &Bank, group: usize) -> f64 {
+        let mut bound = bank.log_factors[group];
+        for (block, direction) in bank.blocks.iter().zip(&self.directions) {
+            if direction.k == 0.0 {
                 continue;
             }
-            let groups = self.bounds.iter_mut().zip(block.means.chunks_exact(block.dim())).zip(&block.concentrations);
+            let mut cosine = block.cosines(group, &direction.unit);
             if block.sphere.antipodal {
-                groups.for_each(|((bound, means), kappa)| {
-                    lower(bound, &cosines(means, unit).map(f64::abs), kappa, *k);
-                    bound.iter_mut().for_each(|b| *b += std::f64::consts::LN_2);
-                });
-            } else {
-                groups.for_each(|((bound, means), kappa)| lower(bound, &cosines(means, unit), kappa, *k));
+                cosine = cosine.map(f64::abs);
+                bound.iter_mut().for_each(|b| *b += std::f64::consts::LN_2);
             }
+            let mut rate = block.concentrations[group];
+            rate.iter_mut().for_each(|r| *r *= direction.k / (*r + direction.k));
+            rate.iter_mut().zip(&cosine).for_each(|(r, c)| *r *= 1.0 - c);
+            bound.iter_mut().zip(&rate).for_each(|(b, r)| *b -= r);
         }
+        largest(&[bound])
     }
 
     /// Shares are relative to ∏ (1+k)^p over the spheres with a table, which keeps them in range: the log of that.

@@ -1,0 +1,48 @@
+//! Frequencies on finite sets, smoothed.
+
+use super::golden::maximise;
+use super::{FitError, Fitted, Tried, refuse_empty};
+use crate::Points;
+use crate::base::{BaseChoice, FiniteColumn, finite_columns};
+use crate::manifold::Manifold;
+
+/// Imagined points per category that are tried.
+const PSEUDO_COUNTS: (f64, f64) = (1e-4, 1e8);
+
+/// Smoothed frequencies of the points of a finite set, or of the levels of each column of a table.
+///
+/// # Formula
+/// w_i = (n_i + α)/(N + α K) with n_i of N training points in category i of K; α suits the validation points best, column by
+/// column. As columns are independent under this measure, each is fitted by itself.
+pub(super) fn fit(manifold: &dyn Manifold, train: &Points, validation: &Points) -> Result<Fitted, FitError> {
+    refuse_empty(train, validation)?;
+    let columns = finite_columns(manifold).ok_or_else(|| FitError::Manifold { spec: manifold.spec() })?;
+    let (mut weights, mut tried, mut total) = (Vec::new(), Vec::new(), 0.0);
+    for (place, column) in columns.iter().enumerate() {
+        let [seen, unseen] = [train, validation].map(|points| counts(column, points));
+        let smooth = |alpha: f64| -> Vec<f64> {
+            let whole: f64 = seen.iter().map(|n| n + alpha).sum();
+            seen.iter().map(|n| (n + alpha) / whole).collect()
+        };
+        let (low, high) = (PSEUDO_COUNTS.0.ln(), PSEUDO_COUNTS.1.ln());
+        let (log_alpha, value) = maximise((low, 0.0, high), |log_alpha| {
+            let smoothed = smooth(log_alpha.exp());
+            let sum: f64 = unseen.iter().zip(&smoothed).map(|(n, w)| n * w.ln()).sum();
+            Ok::<f64, FitError>(sum / validation.len() as f64)
+        })?;
+        let what = format!("column {place}: {:.3e} imagined points per category", log_alpha.exp());
+        tried.push(Tried { what, validation: value });
+        weights.push(smooth(log_alpha.exp()));
+        total += value;
+    }
+    Ok(Fitted { choice: BaseChoice::Frequencies { weights }, tried, validation: total })
+}
+
+/// How many points fall in each category.
+fn counts(column: &FiniteColumn, points: &Points) -> Vec<f64> {
+    let mut counts = vec![0.0; column.measure.points().len()];
+    for x in points.rows() {
+        counts[column.measure.nearest(&x[column.range.clone()])] += 1.0;
+    }
+    counts
+}
