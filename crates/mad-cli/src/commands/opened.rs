@@ -41,6 +41,13 @@ impl Opened {
         Ok(Self { run, denoiser })
     }
 
+    /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
+    pub fn at(path: &Path, step: u64) -> Result<Self, CliError> {
+        let run = Run::open(path)?;
+        let denoiser = run.denoiser_at(step)?;
+        Ok(Self { run, denoiser })
+    }
+
     /// How points are read and written.
     pub fn columns(&self) -> &Columns {
         &self.run.columns().points

@@ -202,7 +202,12 @@ impl Run {
 
     /// The trained denoiser, with averaged weights of the selected step.
     pub fn denoiser(&self) -> Result<LearnedDenoiser, RunError> {
-        let state = self.state(self.selected_step()?)?;
+        self.denoiser_at(self.selected_step()?)
+    }
+
+    /// The denoiser with averaged weights of the checkpoint after `step` steps.
+    pub fn denoiser_at(&self, step: u64) -> Result<LearnedDenoiser, RunError> {
+        let state = self.state(step)?;
         Ok(LearnedDenoiser::new(self.anchor()?, self.config.noise_range(), self.model(), &state.weights.ema))
     }
 
