@@ -9,6 +9,7 @@ use crate::reproduce::{
     write_results,
 };
 use serde_json::json;
+use std::path::Path;
 use std::time::Instant;
 
 pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
@@ -29,7 +30,11 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     if args.dry_run {
         return list(common, args, &jobs);
     }
-    std::fs::create_dir_all(&args.out).map_err(|e| CliError::io(&args.out, e))?;
+    // Places that cannot be written to are found now, not after hours.
+    let document = args.results.as_deref().and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    for folder in std::iter::once(args.out.as_path()).chain(document) {
+        std::fs::create_dir_all(folder).map_err(|e| CliError::io(folder, e))?;
+    }
     let interrupt = Interrupt::listen()?;
     let schedule = Schedule { common, out: &args.out, workers, threads };
     let mut reports: Vec<Option<Report>> = plans.iter().map(|_| None).collect();
@@ -44,7 +49,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let reports: Vec<Report> = reports.into_iter().flatten().collect();
     let seconds = begun.elapsed().as_secs_f64();
     if let Some(path) = &args.results {
-        write_results(path, &args.out, &reports, &command(args, None), seconds)?;
+        write_results(path, &args.out, &reports, &outcomes, &command(args, None))?;
     }
     if common.json {
         let all: Vec<_> = reports.iter().map(|report| &report.json).collect();

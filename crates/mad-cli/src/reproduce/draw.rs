@@ -75,7 +75,7 @@ pub fn draw(summary: &Summary, out: &Path) -> Result<Drawn, CliError> {
     draw(&drawing)
 }
 
-/// MMD over training time, and how much sooner the first method reaches what the second one ends with.
+/// MMD over training time, and how much sooner MAD reaches what DSM ends with.
 fn mmd_over_time(drawing: &Drawing) -> Result<Drawn, CliError> {
     let mut drawn = Drawn::default();
     let mut panels = Vec::new();
@@ -94,21 +94,21 @@ fn mmd_over_time(drawing: &Drawing) -> Result<Drawn, CliError> {
             x: ("seconds of training steps".into(), Scale::Linear),
             y: ("MMD to training points".into(), Scale::Log),
             series,
-            ..CurvePanel::default()
         });
     }
     drawn.figures.push(("mmd-vs-time".into(), curves(drawing.title, panels)));
     Ok(drawn)
 }
 
-/// For every pair with the first line: when it reaches the end of the other, against when the other does so itself.
+/// When MAD reaches the end of DSM, against when DSM does so itself, for every pair of labels that differ in this word only.
 fn speed_ups(series: &[Series]) -> Vec<String> {
     let reached = |line: &Series, level: f64| line.points.iter().find(|p| p.1 <= level).map(|p| p.0);
-    let Some((first, others)) = series.split_first() else { return Vec::new() };
     let sentence = |other: &Series| {
+        let partner = other.label.replace("DSM", "MAD");
+        let ours = series.iter().find(|line| line.label == partner && line.label != other.label)?;
         let &(_, end) = other.points.last()?;
-        let (a, b) = (&first.label, &other.label);
-        Some(match (reached(first, end), reached(other, end)) {
+        let (a, b) = (&ours.label, &other.label);
+        Some(match (reached(ours, end), reached(other, end)) {
             (Some(ours), Some(theirs)) => format!(
                 "{a} reaches the final MMD of {b} ({end:.4}) after {ours:.1} s, {b} itself after {theirs:.1} s: a factor of {:.2}.",
                 theirs / ours
@@ -116,7 +116,7 @@ fn speed_ups(series: &[Series]) -> Vec<String> {
             _ => format!("{a} does not reach the final MMD of {b} ({end:.4})."),
         })
     };
-    others.iter().filter_map(sentence).collect()
+    series.iter().filter_map(sentence).collect()
 }
 
 /// Training loss over steps.
@@ -141,7 +141,6 @@ fn loss(drawing: &Drawing) -> Result<Drawn, CliError> {
             x: ("step".into(), Scale::Linear),
             y: ("training loss".into(), Scale::Log),
             series,
-            ..CurvePanel::default()
         });
     }
     Ok(Drawn { figures: vec![("loss".into(), curves(drawing.title, panels))], notes: Vec::new() })

@@ -22,5 +22,5 @@ pub enum ExperimentError {
     Value { origin: String, key: String, problem: String },
     /// A method with settings that `mad fit` would refuse.
     #[error("{origin}: method `{method}` on `{data}`: {problem}")]
-    Settings { origin: String, method: String, data: String, problem: ConfigError },
+    Settings { origin: String, method: String, data: String, problem: Box<ConfigError> },
 }

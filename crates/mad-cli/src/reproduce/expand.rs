@@ -104,7 +104,83 @@ fn check(experiment: &Experiment, method: &str, data: &str, settings: &Table) ->
             origin: experiment.name.clone(),
             method: method.to_owned(),
             data: data.to_owned(),
-            problem,
+            problem: Box::new(problem),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+        title = 't'
+        seeds = [3, 4]
+        settings = { steps = 10, batch = 8 }
+        [[protocol]]
+        key = 'p'
+        title = ''
+        settings = { split = 'random' }
+        [[protocol]]
+        key = 'q'
+        title = ''
+        methods = ['A']
+        [[data]]
+        key = 'x'
+        settings = { width = 8 }
+        [[data]]
+        key = 'y'
+        [[method]]
+        label = 'A'
+        settings = { batch = 16, learning_rate = [1e-3, 1e-2], ema = [0.0, 0.5] }
+        on = { y = { steps = 20 } }
+        [[method]]
+        label = 'B'
+        grid = { learning_rate = [1e-3, 1e-2, 1e-1] }
+        [[method]]
+        label = 'paper only'
+        run = false
+    ";
+
+    fn combinations(grid: bool) -> Vec<Combination> {
+        expand(&Experiment::from_toml(TEXT, "t", false).unwrap(), grid).unwrap()
+    }
+
+    #[test]
+    fn every_combination_occurs_once() {
+        // 2 seeds × 2 data sets × (protocol p: 4 points of A and 1 of B; protocol q: 4 points of A).
+        let all = combinations(false);
+        assert_eq!(all.len(), 2 * 2 * (4 + 1 + 4));
+        assert!(all.iter().enumerate().all(|(i, c)| all[..i].iter().all(|other| other.place != c.place)));
+        assert_eq!(combinations(true).len(), 2 * 2 * (4 + 3 + 4));
+        assert!(all.iter().all(|c| c.place.method != "paper only" && c.settings.values().all(|v| !v.is_array())));
+        assert_eq!(all[0].place.to_string(), "A on x, p, ema=0.0 learning_rate=0.001, seed 3");
+    }
+
+    #[test]
+    fn narrower_settings_win() {
+        let find = |protocol: &str, data: &str, method: &str| {
+            let fits = |p: &Place| p.protocol == protocol && p.data == data && p.method == method;
+            combinations(false).into_iter().find(|c| fits(&c.place)).unwrap().settings
+        };
+        let a = find("p", "y", "A");
+        assert_eq!((a["steps"].as_integer(), a["batch"].as_integer()), (Some(20), Some(16)));
+        assert_eq!(a["split"].as_str(), Some("random"));
+        let b = find("p", "x", "B");
+        assert_eq!((b["steps"].as_integer(), b["batch"].as_integer()), (Some(10), Some(8)));
+        assert_eq!(b["width"].as_integer(), Some(8));
+        assert!(find("q", "x", "A").get("split").is_none());
+    }
+
+    #[test]
+    fn settings_that_fit_refuses_are_refused_here() {
+        let error = |from: &str, to: &str| {
+            let experiment = Experiment::from_toml(&TEXT.replace(from, to), "t", false).unwrap();
+            expand(&experiment, false).unwrap_err().to_string()
+        };
+        let text = error("width = 8", "widht = 8");
+        assert!(text.contains("t: method `A` on `x`") && text.contains("did you mean `width`"), "{text}");
+        assert!(error("batch = 16", "batch = 'many'").contains("batch"));
+        assert!(error("batch = 16", "seed = 16").contains("seeds"));
     }
 }

@@ -143,7 +143,7 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
 
     let run = folder.join("run");
     let mut watcher = Watcher::new(&job, folder);
-    let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, &control.stop)?;
+    let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
     if fit.outcome == Outcome::Interrupted {
         std::process::exit(STOPPED.into());
     }

@@ -1,16 +1,17 @@
 //! The paper's experiments as data: files in `experiments/`, expanded into jobs, run side by side, put into tables.
 //!
 //! ```text
-//! experiment.rs  a file, checked               expand.rs    method × data × seed × grid → combinations
+//! read.rs        a file → Experiment           expand.rs    method × data × seed × grid → combinations
 //! plan.rs        combinations → jobs with ids  schedule.rs  worker processes, progress, interrupts
 //! job.rs         one worker: train             score.rs     one worker: score
 //! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
-//! draw.rs        figures from finished jobs
+//! draw.rs        figures from finished jobs    results.rs   everything in one document
 //! ```
 //!
 //! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose
 //! `score.json` is there is never done again.
 
+mod check;
 mod draw;
 mod error;
 mod expand;
@@ -18,7 +19,9 @@ mod experiment;
 mod job;
 mod plan;
 mod quantity;
+mod read;
 mod report;
+mod results;
 mod schedule;
 mod score;
 mod summary;
@@ -28,7 +31,8 @@ pub use error::ExperimentError;
 pub use experiment::Experiment;
 pub use job::{Job, run_worker};
 pub use plan::{Plan, Planned, plan};
-pub use report::{Report, machine, write_results};
+pub use report::Report;
+pub use results::{machine, write_results};
 pub use schedule::{Outcomes, Schedule};
 pub use score::Score;
 pub use summary::Summary;

@@ -45,7 +45,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             origin: experiment.name.clone(),
             method: place.method.clone(),
             data: place.data.clone(),
-            problem,
+            problem: Box::new(problem),
         };
         let resolve = |settings: &toml::Table| {
             let mut partial = Partial::from_toml(&settings.to_string(), "settings")?;

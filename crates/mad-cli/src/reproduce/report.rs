@@ -1,6 +1,6 @@
 //! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
 
-use super::{Planned, Summary, draw, job::write_whole, quantity::Quantity, summary::Cell};
+use super::{Planned, Score, Summary, draw, job::write_whole, quantity::Quantity, summary::Cell};
 use crate::error::CliError;
 use crate::output;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ pub struct Report {
     pub text: String,
     /// For a document; figures are named relative to the folder of the experiment.
     pub markdown: String,
+    /// Files of its figures, in its folder.
+    pub pictures: Vec<String>,
     pub json: Value,
 }
 
@@ -55,6 +57,7 @@ impl Report {
             text: text(summary, &grids, &notes, &folder),
             markdown: markdown(summary, &grids, &notes, &pictures, command),
             json: object(summary, &notes, &pictures, command),
+            pictures,
         };
         write_whole(&folder.join("report.md"), &report.markdown)?;
         write_whole(&folder.join("values.csv"), &values(summary))?;
@@ -165,8 +168,7 @@ fn notes(summary: &Summary) -> Vec<String> {
 
 /// Seconds of training and scoring over all runs.
 fn total_seconds(summary: &Summary) -> f64 {
-    let scores = summary.plan.runs.iter().filter_map(|run| summary.score(run));
-    scores.map(|score| score.seconds + score.get("train_seconds").unwrap_or(0.0)).sum()
+    summary.plan.runs.iter().filter_map(|run| summary.score(run)).map(Score::total_seconds).sum()
 }
 
 /// Seconds in words.
@@ -296,42 +298,4 @@ fn object(summary: &Summary, notes: &[String], pictures: &[String], command: &st
         "cells": cells, "jobs": jobs.collect::<Vec<_>>(), "notes": notes, "figures": pictures,
         "seconds": total_seconds(summary),
     })
-}
-
-/// The machine in words.
-pub fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let memory = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        line.split_whitespace().nth(1)?.parse::<f64>().ok()
-    });
-    let memory = memory.map_or(String::new(), |kib| format!(", {:.0} GiB", kib / f64::from(1 << 20)));
-    format!("{cores} cores{memory}, {} instructions", mad_nn::kernel::Simd::best().name())
-}
-
-/// Writes all reports into one document; figures are named relative to it.
-pub fn write_results(path: &Path, out: &Path, reports: &[Report], command: &str, seconds: f64) -> Result<(), CliError> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let runs: f64 = reports.iter().filter_map(|report| report.json["seconds"].as_f64()).sum();
-    let mut parts = vec![
-        "# Results".to_owned(),
-        format!(
-            "Written by `{command}` (version {}) on {}: {} now, {} of one core for all runs, counted once for each \
-             experiment that uses them.",
-            env!("CARGO_PKG_VERSION"),
-            machine(),
-            duration(seconds),
-            duration(runs)
-        ),
-        "“paper” is what the paper prints, “ours” is this program; mean ± standard deviation over seeds. The least of ours \
-         is bold. The floor is the MMD between the test set and as many other points of the same law: differences below it \
-         mean nothing."
-            .to_owned(),
-    ];
-    for report in reports {
-        let place = out.join(&report.name);
-        let relative = place.strip_prefix(folder).unwrap_or(&place).display().to_string();
-        parts.push(report.markdown.replace("](", &format!("]({relative}/")).trim_end().to_owned());
-    }
-    write_whole(path, &(parts.join("\n\n") + "\n"))
 }

@@ -33,6 +33,11 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
+    /// Seconds of training and scoring over all jobs.
+    pub fn seconds(&self) -> f64 {
+        self.scores.values().map(Score::total_seconds).sum()
+    }
+
     /// Whether nothing is left to do for this job.
     pub fn settled(&self, id: &str) -> bool {
         self.scores.contains_key(id) || self.failures.contains_key(id)

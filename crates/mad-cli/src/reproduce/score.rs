@@ -59,6 +59,11 @@ impl Score {
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.get(name).copied().flatten()
     }
+
+    /// Seconds of training and scoring.
+    pub fn total_seconds(&self) -> f64 {
+        self.seconds + self.get("train_seconds").unwrap_or(0.0)
+    }
 }
 
 /// Scores the run in `folder`.

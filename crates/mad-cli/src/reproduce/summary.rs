@@ -122,3 +122,21 @@ impl Cell {
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_show_mean_deviation_bounds_and_gaps() {
+        let nll = Quantity::lookup("nll").unwrap();
+        let cell = |values: &[f64], bound| Cell { runs: 3, scored: values.len(), values: values.into(), bound };
+        // Deviations from the mean 2: −1, 0, 1; their squares over n − 1 are 1.
+        assert_eq!(cell(&[1.0, 2.0, 3.0], false).show(nll), "2.000 ± 1.000");
+        assert_eq!(cell(&[1.0, 3.0], true).show(nll), "≤ 2.000 ± 1.414 (2 of 3)");
+        assert_eq!(cell(&[], false).show(nll), "failed");
+        assert_eq!(Cell { runs: 1, scored: 1, values: vec![0.5], bound: false }.show(nll), "0.500");
+        assert_eq!(Cell { runs: 1, scored: 1, values: vec![], bound: false }.show(nll), "–");
+        assert_eq!(Cell::default().show(nll), "");
+    }
+}
