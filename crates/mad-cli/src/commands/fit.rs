@@ -104,7 +104,7 @@ pub fn train_contents(
     resume: bool,
     interrupt: &Interrupt,
 ) -> Result<train::Fit, CliError> {
-    let label = format!("{:?}", contents.config.method).to_lowercase();
+    let label = contents.config.method.clone();
     let mut watcher = Watcher { common, label, meter: None, loss: None, nll: None };
     let fit = train::fit_on(device, contents, out, resume, &mut watcher, interrupt.flag())?;
     if let Some(meter) = watcher.meter {
