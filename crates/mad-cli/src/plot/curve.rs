@@ -50,6 +50,13 @@ const NOTE_LINE: f64 = 10.0;
 const MOST: usize = 2_000;
 
 impl CurvePanel {
+    /// The same panel with a plotting area this wide that ends `bottom` below the top of the panel, however many lines
+    /// title, note and legend take: panels of a row then stand on one line.
+    pub fn ending_at(self, width: f64, bottom: f64) -> Self {
+        let height = (bottom - self.heading() - legend_size(&self.legend(), width).1).max(60.0);
+        Self { area: Some((width, height)), ..self }
+    }
+
     fn axes(&self) -> (Axis, Axis) {
         let xs = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.0));
         let ys = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.1));

@@ -34,6 +34,7 @@ pub use bars::BarsPanel;
 pub use colour::{GREY, Rgb, category};
 pub use curve::{CurvePanel, Series};
 pub use figure::{Figure, LegendEntry, Panel};
+pub use frame::HEADING;
 pub use layout::{PointsOptions, PointsPanel, points_figure};
 pub use map::MapPanel;
 pub use orthographic::OrthographicPanel;

@@ -5,7 +5,7 @@ use crate::{
     error::CliError,
     plot::{BarsPanel, Figure, LegendEntry, Panel, PlotError, Rgb, SIDE, ScatterPanel, Window},
 };
-use mad_core::{Points, base::Finite, data::generators::circle, sample::Generate};
+use mad_core::{Points, data::generators::circle, sample::Generate};
 use mad_nn::Run;
 use std::borrow::Cow;
 
@@ -47,14 +47,14 @@ pub struct Score {
 
 /// Scores samples against probabilities of the points of a set.
 pub fn score(support: &Points, probabilities: &[f64], samples: &Points) -> Score {
-    let set = Finite::uniform(support.clone()).ok();
     let mut frequencies = vec![0.0; support.len()];
     let mut far = 0.0;
     let share = 1.0 / samples.len().max(1) as f64;
     for x in samples.rows() {
-        let Some(nearest) = set.as_ref().map(|set| set.nearest(x)) else { continue };
+        let square = |u: &[f64]| x.iter().zip(u).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let distances = support.rows().map(square).enumerate();
+        let Some((nearest, square)) = distances.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
         frequencies[nearest] += share;
-        let square: f64 = x.iter().zip(support.row(nearest)).map(|(a, b)| (a - b) * (a - b)).sum();
         if square.sqrt() > FAR {
             far += share;
         }

@@ -3,7 +3,7 @@
 use super::colours;
 use crate::{
     error::CliError,
-    plot::{Arrow, CurvePanel, Figure, Panel, PlotError, QuiverPanel, SIDE, Scale, Series, Window},
+    plot::{Arrow, CurvePanel, Figure, HEADING, Panel, PlotError, QuiverPanel, SIDE, Scale, Series, Window, category},
 };
 use mad_core::{
     Points,
@@ -130,6 +130,8 @@ const HALF: f64 = 2.0;
 const ACROSS: i32 = 15;
 /// The smallest magnitude shown.
 const FAINTEST: f64 = 1e-3;
+/// Where the fields end below the top of their panels.
+const FIELD_BOTTOM: f64 = HEADING + SIDE;
 /// Height of the sections.
 const SECTION: f64 = 200.0;
 
@@ -174,9 +176,11 @@ fn fields(input: &Input, toy: &Toy) -> Vec<Box<dyn Panel>> {
 fn sections(input: &Input, toy: &Toy) -> Vec<Box<dyn Panel>> {
     let xs = || (-120..=120).map(|i| f64::from(i) / 60.0);
     let panel = |k: usize| {
-        let series = input.section_sigmas.iter().map(|&sigma| Series {
+        // The first two colours are those of the methods.
+        let series = input.section_sigmas.iter().enumerate().map(|(i, &sigma)| Series {
             label: format!("σ = {sigma}"),
             points: xs().map(|x| (x, toy.at([x, 0.0], sigma)[k][0])).collect(),
+            colour: Some(category(2 + i)),
             ..Series::default()
         });
         Box::new(CurvePanel {
@@ -192,7 +196,7 @@ fn sections(input: &Input, toy: &Toy) -> Vec<Box<dyn Panel>> {
     (0..3).map(panel).collect()
 }
 
-fn magnitudes(title: &str, note: &str, series: Vec<Series>, height: f64) -> CurvePanel {
+fn magnitudes(title: &str, note: &str, series: Vec<Series>) -> CurvePanel {
     let highest = series.iter().flat_map(|s| s.points.iter().map(|p| p.1)).fold(1.0, f64::max);
     CurvePanel {
         title: title.to_owned(),
@@ -201,7 +205,7 @@ fn magnitudes(title: &str, note: &str, series: Vec<Series>, height: f64) -> Curv
         y: ("magnitude".to_owned(), Scale::Log),
         y_range: Some((FAINTEST, 2.0 * highest)),
         series,
-        area: Some((SIDE, height)),
+        area: Some((SIDE, SECTION)),
     }
 }
 
@@ -215,22 +219,20 @@ fn mean_panel(input: &Input, toy: &Toy) -> CurvePanel {
     let values: Vec<(f64, [f64; 3])> = levels().map(|sigma| (sigma, toy.root_mean_squares(sigma))).collect();
     let curve = |k: usize| values.iter().map(|(sigma, v)| (*sigma, v[k])).collect();
     let mut series = vec![
-        target_series("|s|, learned by DSM", "DSM", curve(0)),
-        target_series("|s − base|, learned by MAD", "MAD", curve(2)),
+        target_series("|s|, target of DSM", "DSM", curve(0)),
+        target_series("|s − base|, target of MAD", "MAD", curve(2)),
     ];
     let colours = colours::of_methods(input.learned.iter().map(|l| l.label.as_str()));
     for (learned, colour) in input.learned.iter().zip(colours) {
         series.push(Series {
-            label: format!("{} as learned", learned.label),
+            label: format!("{} network", learned.label),
             points: learned.points.clone(),
             dashed: true,
             colour: Some(colour),
             ..Series::default()
         });
     }
-    // As much lower than the fields as the legend is high, so that the axes below stand in one line.
-    let height = SIDE - 10.0 - 18.0 * series.len() as f64;
-    magnitudes("what is learned", "root mean square over noised data", series, height)
+    magnitudes("size of what is learned", "root mean square over noised data", series).ending_at(SIDE, FIELD_BOTTOM)
 }
 
 fn point_panel(toy: &Toy) -> CurvePanel {
@@ -247,7 +249,7 @@ fn point_panel(toy: &Toy) -> CurvePanel {
     for (method, k) in [("DSM", 0), ("MAD", 2)] {
         series.push(Series { dashed: true, ..target_series("", method, curve(-1.0, k).collect()) });
     }
-    magnitudes("what is learned, at the points", "at (1, 0); dashed at (−1, 0)", series, SECTION)
+    magnitudes("size of what is learned", "at (1, 0); dashed at (−1, 0)", series)
 }
 
 #[cfg(test)]

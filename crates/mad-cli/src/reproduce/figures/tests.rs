@@ -63,7 +63,7 @@ fn intro_shows_three_fields_three_sections_and_magnitudes() {
     );
     says(
         &svg,
-        &["score s", "base score", "difference", "σ = 0.8", "learned by DSM", "as learned", "dashed at (−1, 0)"],
+        &["score s", "base score", "difference", "σ = 0.8", "target of DSM", "MAD network", "dashed at (−1, 0)"],
     );
     assert_eq!(svg.matches("<clipPath").count(), 8, "one per panel");
 }
