@@ -102,7 +102,12 @@ impl CliError {
             CliError::Peer(PeerError::NotInstalled { .. } | PeerError::NoPeers { .. }) => 2,
             CliError::Peer(_) => 5,
             CliError::Plot(PlotError::Format { .. }) => 2,
-            CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
+            CliError::Plot(
+                PlotError::Coordinates { .. }
+                | PlotError::Densities { .. }
+                | PlotError::Count { .. }
+                | PlotError::Empty { .. },
+            ) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
             CliError::Interrupted { signal, .. } | CliError::Stopped { signal } => {
                 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0))

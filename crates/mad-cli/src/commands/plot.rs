@@ -91,6 +91,7 @@ fn training(opened: &Opened) -> Result<Figure<'static>, CliError> {
         x: ("step".into(), Scale::Linear),
         y: (unit.into(), Scale::Linear),
         series: vec![series],
+        ..CurvePanel::default()
     };
     let panels = vec![
         panel("Training loss", "mean squared error", series("loss", "loss")),

@@ -1,0 +1,3 @@
+//! The paper's tables and figures.
+
+pub mod figures;
