@@ -43,7 +43,7 @@ pub fn chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3
 /// [`chain_tangents`] as a composition of Burn operations.
 pub fn plain_chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
     let [parts, rows, _] = x.dims();
-    let part = |x: &Tensor<3>, from: usize, to: usize| x.clone().slice([from..to]);
+    let part = |x: &Tensor<3>, from: usize, to: usize| x.clone().narrow(0, from, to - from);
     plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
         let weight = weights.clone().slice([layer.weight.clone()]).reshape([layer.inputs, layer.outputs]);
         let bias = weights.clone().slice([layer.bias.clone()]).reshape([1, 1, layer.outputs]);

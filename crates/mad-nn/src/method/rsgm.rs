@@ -286,8 +286,8 @@ impl Objective for Matching<'_> {
                 bridge::differentiate(weights, device, |weights| {
                     let answer = self.network.answer(weights, &y, &t, directions, device);
                     let m = answer.dims()[2];
-                    let f = answer.clone().slice([0..1]);
-                    let slopes = answer.slice([1..1 + directions[0].len() / dim]);
+                    let f = answer.clone().narrow(0, 0, 1);
+                    let slopes = answer.narrow(0, 1, directions[0].len() / dim);
                     let x = (places.coefficients.clone() * f.clone()).sum_dim(2).reshape([d, n]);
                     let along: Tensor<2> = match signs {
                         // Σ_a ⟨e_a, Xᵢ⟩ D_a fᵢ with the directions e_a themselves …

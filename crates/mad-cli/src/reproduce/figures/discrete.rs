@@ -5,8 +5,8 @@ use crate::{
     error::CliError,
     plot::{BarsPanel, Figure, LegendEntry, Panel, PlotError, Rgb, SIDE, ScatterPanel, Window},
 };
-use mad_core::{Points, data::generators::circle, sample::Generate};
-use mad_nn::Run;
+use mad_core::{Points, data::generators::circle};
+use mad_nn::{Run, method::SampleRequest};
 use std::borrow::Cow;
 
 /// A sample farther than this from every point of the set counts as far.
@@ -85,9 +85,8 @@ impl Input {
 
 /// Samples of a run where its sampler left them.
 pub fn unprojected(run: &Run, n: usize, seed: u64) -> Result<Points, CliError> {
-    let generate = Generate { projected: false, ..run.generate(seed)? };
-    let denoiser = run.denoiser()?;
-    Ok(generate.collect(&denoiser, run.base().as_ref(), run.manifold().as_ref(), n)?.points)
+    let request = SampleRequest { projected: false, ..SampleRequest::new(seed) };
+    Ok(run.fitted()?.draw(&request, n)?.0)
 }
 
 /// Draws for each target the distribution, the samples of each method, and all frequencies as bars.

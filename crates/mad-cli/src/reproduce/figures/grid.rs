@@ -5,7 +5,7 @@ use crate::{
     plot::{Figure, Panel, PlotError, Rgb},
 };
 use mad_core::Points;
-use mad_nn::{Part, Run};
+use mad_nn::{Part, Run, method::SampleRequest};
 
 use super::colours;
 
@@ -37,7 +37,7 @@ impl GridSet {
         let (_, first) = runs.first().ok_or_else(|| PlotError::Empty { title: title.to_owned(), what: "runs" })?;
         let data = first.part(Part::Train)?;
         let methods = runs.iter().map(|(label, run)| {
-            let points = run.sample(&run.denoiser()?, n, seed)?.points;
+            let points = run.fitted()?.draw(&SampleRequest::new(seed), n)?.0;
             Ok(Labelled { label: (*label).to_owned(), note: String::new(), points })
         });
         Ok(Self { title: title.to_owned(), data, methods: methods.collect::<Result<_, CliError>>()? })

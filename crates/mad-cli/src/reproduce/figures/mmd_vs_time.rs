@@ -10,7 +10,7 @@ use crate::{
     plot::{CurvePanel, Figure, PlotError, Scale, Series, curves},
 };
 use mad_core::metrics::mmd;
-use mad_nn::{LearnedDenoiser, Part, Run};
+use mad_nn::{Part, Run, method::SampleRequest};
 
 /// What the figure shows.
 #[derive(Debug, Clone)]
@@ -77,12 +77,9 @@ fn curve(timed: &Timed<'_>, n: usize, reference: usize, seed: u64) -> Result<Vec
     let run = timed.run;
     let manifold = run.manifold().as_ref();
     let reference = run.part(Part::Train)?.head(reference);
-    let (anchor, range) = (run.anchor()?, run.config().noise_range());
     let mut points = Vec::new();
     for step in run.steps().map_err(mad_nn::run::RunError::from)? {
-        let state = run.state(step).map_err(mad_nn::run::RunError::from)?;
-        let denoiser = LearnedDenoiser::new(anchor.clone(), range, run.model(), &state.weights.ema);
-        let samples = run.sample(&denoiser, n, seed)?.points;
+        let (samples, _) = run.fitted_at(step)?.draw(&SampleRequest::new(seed), n)?;
         let value = mmd(manifold, &manifold.kernel(), &samples, &reference)?.biased_root;
         points.push((step as f64 * timed.seconds_per_step, value));
     }
