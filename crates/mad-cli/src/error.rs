@@ -2,7 +2,7 @@
 
 use crate::bench::PeerError;
 use crate::plot::PlotError;
-use mad_core::base::MixtureError;
+use mad_core::base::{MixtureError, fit::FitError};
 use mad_core::data::{DataError, LoadError};
 use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
@@ -23,6 +23,8 @@ pub enum CliError {
     Load(#[from] LoadError),
     #[error(transparent)]
     Mixture(#[from] MixtureError),
+    #[error("base: {0}")]
+    Fit(FitError),
     #[error(transparent)]
     Metric(#[from] MetricError),
     #[error(transparent)]
@@ -83,7 +85,8 @@ impl CliError {
                 _ => 3,
             },
             CliError::Load(_) => 2,
-            CliError::Mixture(_) => 3,
+            CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
+            CliError::Fit(_) => 2,
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
@@ -121,6 +124,7 @@ impl From<PrepareError> for CliError {
         match error {
             PrepareError::Config(error) => CliError::Config(error),
             PrepareError::Data(error) => CliError::Data(error),
+            PrepareError::Fit(error) => CliError::Fit(error),
         }
     }
 }

@@ -114,9 +114,7 @@ impl Generate {
         let drift = finish.apply(&watched, levels[levels.len() - 1], &mut points, rng);
         match watched.into_first_bad() {
             None => Ok(Samples { points, drift }),
-            Some((row, sigma)) => {
-                Err(SampleError::NotFinite { sampler: self.sampler.name, row: first + row, sigma })
-            }
+            Some((row, sigma)) => Err(SampleError::NotFinite { sampler: self.sampler.name, row: first + row, sigma }),
         }
     }
 }

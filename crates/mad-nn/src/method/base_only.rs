@@ -1,8 +1,6 @@
 //! What a practitioner would use: kernel density estimates and mixtures fitted by expectation maximisation, without a network.
 
-use super::{
-    Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_choice,
-};
+use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_choice};
 use crate::{
     net::Layout,
     run::{Part, Run, RunError},

@@ -74,7 +74,14 @@ impl Method for Anchored {
             validation_conditions: run.conditions(Part::Validation)?,
             fresh: run.fresh()?,
         };
-        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor: (self.0)(run)?, base: run.base().clone(), data }))
+        Ok(Box::new(RunObjective {
+            config,
+            model,
+            sign_blocks,
+            anchor: (self.0)(run)?,
+            base: run.base().clone(),
+            data,
+        }))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {

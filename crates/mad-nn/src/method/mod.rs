@@ -94,15 +94,8 @@ pub struct MethodEntry {
 }
 
 /// All methods. The first one is the default.
-pub const METHODS: &[MethodEntry] = &[
-    denoising::MAD,
-    denoising::DSM,
-    denoising::SKIP,
-    rsgm::ENTRY,
-    rfm::ENTRY,
-    base_only::KDE,
-    base_only::MIXTURE,
-];
+pub const METHODS: &[MethodEntry] =
+    &[denoising::MAD, denoising::DSM, denoising::SKIP, rsgm::ENTRY, rfm::ENTRY, base_only::KDE, base_only::MIXTURE];
 
 /// The method called `name`, without options.
 pub fn lookup(name: &str) -> Option<&'static MethodEntry> {

@@ -96,15 +96,8 @@ mod tests {
     use super::*;
     use crate::kernel::{Activation, Plan};
 
-    const ADAM: Adam = Adam {
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        weight_decay: 0.0,
-        clip: 0.0,
-        ema: 0.99,
-        warm_start: true,
-    };
+    const ADAM: Adam =
+        Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.99, warm_start: true };
 
     fn layout() -> Layout {
         Layout::chain(&Plan::new(&[2, 1], Activation::Identity))

@@ -73,7 +73,8 @@ pub fn fit_on(
 ) -> Result<Fit, TrainError> {
     // Before anything is written.
     device.open()?;
-    let contents = canonical(contents);
+    let mut contents = contents.clone();
+    contents.parts.canonicalise(contents.manifold.as_ref());
     contents.check()?;
     if !resume || !out.join("run.json").is_file() {
         run::create(&RealDisk, out, &contents)?;
@@ -102,18 +103,6 @@ pub fn fit_on(
 /// Continues the run in `path` with its own settings and data, on the CPU.
 pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
     train(DeviceChoice::Cpu, Run::open(path)?, observer, stop)
-}
-
-/// The same contents with every point replaced by the representative of its class.
-fn canonical(contents: &Contents) -> Contents {
-    let mut contents = contents.clone();
-    let parts = &mut contents.parts;
-    for points in [&mut parts.train, &mut parts.validation, &mut parts.test] {
-        if points.dim() == contents.manifold.ambient_dim() {
-            points.rows_mut().for_each(|row| contents.manifold.canonicalise(row));
-        }
-    }
-    contents
 }
 
 fn train(device: DeviceChoice, run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {

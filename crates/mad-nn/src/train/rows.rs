@@ -29,12 +29,7 @@ pub struct Fresh {
 
 impl Fresh {
     /// Rows of `dataset`, whose law has the seed `target`, read as `columns` say.
-    pub fn new(
-        dataset: &str,
-        target: u64,
-        columns: Columns,
-        manifold: Arc<dyn Manifold>,
-    ) -> Result<Self, DataError> {
+    pub fn new(dataset: &str, target: u64, columns: Columns, manifold: Arc<dyn Manifold>) -> Result<Self, DataError> {
         let fresh = Self { dataset: dataset.into(), target, columns, manifold };
         fresh.make(1, 0)?;
         Ok(fresh)
