@@ -146,9 +146,15 @@ pub struct Fit {
     /// Run folder to write
     #[arg(long, value_name = "RUN")]
     pub out: PathBuf,
-    /// `mad` (base measure as anchor), `dsm` (no anchor) or `skip`
+    /// `mad` (base measure as anchor), `dsm` (no anchor), or a rival such as `rfm` or `kde` (`mad list methods`)
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,
+    /// Base measure: `default`, `uniform`, `mixture` or `kde` (fitted to the data first), `mixture:FILE`
+    #[arg(long, value_name = "BASE")]
+    pub base: Option<String>,
+    /// Rows to make or choose of a named data set
+    #[arg(long, value_name = "N")]
+    pub rows: Option<usize>,
     /// TOML file with settings
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use crate::bench::PeerError;
 use crate::plot::PlotError;
 use crate::reproduce::ExperimentError;
-use mad_core::base::MixtureError;
+use mad_core::base::{MixtureError, fit::FitError};
 use mad_core::data::{DataError, LoadError};
 use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
@@ -24,6 +24,8 @@ pub enum CliError {
     Load(#[from] LoadError),
     #[error(transparent)]
     Mixture(#[from] MixtureError),
+    #[error("base: {0}")]
+    Fit(FitError),
     #[error(transparent)]
     Metric(#[from] MetricError),
     #[error(transparent)]
@@ -93,7 +95,8 @@ impl CliError {
                 _ => 3,
             },
             CliError::Load(_) => 2,
-            CliError::Mixture(_) => 3,
+            CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
+            CliError::Fit(_) => 2,
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
@@ -112,7 +115,12 @@ impl CliError {
             CliError::Peer(PeerError::NotInstalled { .. } | PeerError::NoPeers { .. }) => 2,
             CliError::Peer(_) => 5,
             CliError::Plot(PlotError::Format { .. }) => 2,
-            CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
+            CliError::Plot(
+                PlotError::Coordinates { .. }
+                | PlotError::Densities { .. }
+                | PlotError::Count { .. }
+                | PlotError::Empty { .. },
+            ) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
             CliError::Interrupted { signal, .. }
             | CliError::ReproduceStopped { signal, .. }
@@ -126,6 +134,7 @@ impl From<PrepareError> for CliError {
         match error {
             PrepareError::Config(error) => CliError::Config(error),
             PrepareError::Data(error) => CliError::Data(error),
+            PrepareError::Fit(error) => CliError::Fit(error),
         }
     }
 }

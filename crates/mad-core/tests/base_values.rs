@@ -91,7 +91,7 @@ fn components() -> Vec<Component> {
         (0.2, [0.6, 0.0, -0.8], 3e4),
         (0.05, [0.48, -0.6, 0.64], 1e8),
     ];
-    list.iter().map(|(w, m, k)| Component { weight: *w, mean: m.to_vec(), concentration: *k }).collect()
+    list.iter().map(|(w, m, k)| Component::new(*w, m.to_vec(), *k)).collect()
 }
 
 /// The measure with this name in the table.
@@ -106,7 +106,7 @@ fn measure(name: &str) -> Box<dyn BaseMeasure> {
         }
         "finite" => Box::new(Finite::uniform(points).unwrap()),
         "weighted" => Box::new(Finite::weighted(points, &[1.0, 4.0, 0.5, 2.0, 0.03125]).unwrap()),
-        "mixture" => Box::new(VonMisesFisherMixture::new(components(), false, log_area(3)).unwrap()),
+        "mixture" => Box::new(VonMisesFisherMixture::on_sphere(components(), false, log_area(3)).unwrap()),
         "antipodal" => {
             let mut three = components();
             three.truncate(3);
@@ -114,7 +114,7 @@ fn measure(name: &str) -> Box<dyn BaseMeasure> {
             three.iter_mut().for_each(|c| c.mean.push(0.0));
             // The recipe leaves the weights unnormalised: their sum 0.95 shows in the log-density.
             assert!((log_weight - 0.95_f64.ln()).abs() < 1e-15);
-            Box::new(VonMisesFisherMixture::new(three, true, 0.0).unwrap())
+            Box::new(VonMisesFisherMixture::on_sphere(three, true, 0.0).unwrap())
         }
         other => panic!("no measure `{other}`"),
     }
@@ -171,8 +171,8 @@ fn a_mixture_without_concentration_has_the_score_of_the_uniform_measure() {
     for dim in [2, 3, 4, 10] {
         let mut mean = vec![0.0; dim];
         mean[0] = 1.0;
-        let flat = Component { weight: 1.0, mean, concentration: 0.0 };
-        let mixture = VonMisesFisherMixture::new(vec![flat], false, 0.0).unwrap();
+        let flat = Component::new(1.0, mean, 0.0);
+        let mixture = VonMisesFisherMixture::on_sphere(vec![flat], false, 0.0).unwrap();
         let uniform = UniformSphere::new(dim);
         for sigma in [1e-6, 1e-4, 1e-2, 1.0, 1e3] {
             for radius in [1e-9, 0.4, 0.6, 1.0, 1.0 + 2.0 * sigma, 3.0] {

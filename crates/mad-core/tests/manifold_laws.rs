@@ -47,10 +47,13 @@ fn fitted_mixtures_obey_the_laws() {
             .map(|(i, &concentration)| {
                 let mut mean = vec![0.0; m.ambient_dim()];
                 m.uniform().sample(&mut rng, &mut mean);
-                Component { weight: 1.0 + i as f64, mean, concentration }
+                // Concentrations differ from sphere to sphere as well.
+                let spheres = m.spheres().unwrap().len();
+                let concentrations = (0..spheres).map(|b| concentration / (1.0 + 2.0 * b as f64)).collect();
+                Component { weight: 1.0 + i as f64, mean, concentrations }
             })
             .collect();
-        let base = VonMisesFisherMixture::new(components, m.is_odd(), m.log_volume()).unwrap();
+        let base = VonMisesFisherMixture::on(m.as_ref(), components).unwrap();
         (m, Arc::new(base))
     };
     check_all(vec![
@@ -60,6 +63,13 @@ fn fitted_mixtures_obey_the_laws() {
         mixture("sphere:9", &[20.0, 0.0, 300.0]),
         mixture("sphere:99", &[100.0, 2e3]),
         mixture("so3", &[0.0, 5.0, 80.0, 1e6]),
+        mixture("torus:1", &[0.0, 5.0, 1e3]),
+        mixture("torus:2", &[0.0, 5.0, 1e3]),
+        mixture("torus:7", &[3.0, 0.0, 1.0]),
+        mixture("product(sphere:2,torus:2)", &[0.0, 8.0, 100.0]),
+        mixture("product(so3,sphere:2)", &[3.0, 40.0, 1e4]),
+        mixture("product(so3,so3)", &[0.5, 2.0, 40.0]),
+        mixture("product(sphere:12,so3,sphere:1)", &[0.0, 5.0, 60.0]),
     ]);
 }
 
@@ -71,8 +81,8 @@ fn mixture_draws_follow_the_mixture_density() {
     {
         let mut mean = vec![0.0; dim];
         (mean[0], mean[1]) = (0.6, 0.8);
-        let component = Component { weight: 2.0, mean: mean.clone(), concentration: kappa };
-        let base = VonMisesFisherMixture::new(vec![component], false, 0.0).unwrap();
+        let component = Component::new(2.0, mean.clone(), kappa);
+        let base = VonMisesFisherMixture::on_sphere(vec![component], false, 0.0).unwrap();
         let mut rng = stream(3, Purpose::Data, dim as u64);
         let n = 40_000;
         let (mut sum, mut square, mut x) = (0.0, 0.0, vec![0.0; dim]);
@@ -102,17 +112,17 @@ fn weights_and_log_densities_are_normalised() {
     // On a grid the density with respect to volume integrates to one.
     let m = manifold("sphere:2");
     let grid = m.grid(20_000).unwrap();
-    let component = |mean: [f64; 3], concentration| Component { weight: 1.0, mean: mean.to_vec(), concentration };
+    let component = |mean: [f64; 3], concentration| Component::new(1.0, mean.to_vec(), concentration);
     let parts = vec![component([0.0, 0.6, 0.8], 20.0), component([1.0, 0.0, 0.0], 3.0)];
-    let base = VonMisesFisherMixture::new(parts, false, m.log_volume()).unwrap();
+    let base = VonMisesFisherMixture::on_sphere(parts, false, m.log_volume()).unwrap();
     let integral =
         grid.rows().map(|x| base.log_weight(x).exp()).sum::<f64>() / grid.len() as f64 * m.log_volume().exp();
     assert!((integral - 1.0).abs() < 1e-4, "S²: {integral}");
 
     let m = manifold("so3");
     let grid = m.grid(40_000).unwrap();
-    let parts = vec![Component { weight: 1.0, mean: vec![0.0, 0.6, 0.0, 0.8], concentration: 15.0 }];
-    let base = VonMisesFisherMixture::new(parts, true, m.log_volume()).unwrap();
+    let parts = vec![Component::new(1.0, vec![0.0, 0.6, 0.0, 0.8], 15.0)];
+    let base = VonMisesFisherMixture::on_sphere(parts, true, m.log_volume()).unwrap();
     let integral =
         grid.rows().map(|x| base.log_weight(x).exp()).sum::<f64>() / grid.len() as f64 * m.log_volume().exp();
     assert!((integral - 1.0).abs() < 1e-3, "SO(3): {integral}");

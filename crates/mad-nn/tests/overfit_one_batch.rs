@@ -11,7 +11,7 @@ use mad_nn::{
     device,
     net::{self, Activation, Model, Shape},
     optim::{Adam, Weights},
-    train::{BatchSource, Observer, Outcome, Silent, Validation, fit, gradient},
+    train::{BatchSource, Observer, Outcome, Rows, Silent, Validation, fit, gradient},
 };
 use std::sync::atomic::AtomicBool;
 
@@ -21,7 +21,7 @@ fn every_network_holds_one_batch() {
     let points = clustered(manifold.as_ref(), 32, 0);
     let anchor = Anchor::Base(manifold.uniform());
     let batch = BatchSource {
-        points: &points,
+        points: Rows::Kept(&points),
         conditions: None,
         dropout: 0.0,
         sign_blocks: Vec::new(),
@@ -57,7 +57,7 @@ fn gradient_is_the_slope_of_the_loss() {
     let points = clustered(manifold.as_ref(), 32, 0);
     let anchor = Anchor::Ambient;
     let batch = BatchSource {
-        points: &points,
+        points: Rows::Kept(&points),
         conditions: None,
         dropout: 0.0,
         sign_blocks: manifold.odd_blocks(),

@@ -1,10 +1,20 @@
 //! Figures from finished jobs. Another figure is a function and a line in [`FIGURES`].
 
-use super::{Score, Summary, expand::Place};
+use super::{
+    Score, Summary,
+    expand::Place,
+    figures::{base_s2, discrete, earth, grid::GridSet, intro, loss, mmd_vs_time, seeds::MethodCurves, so3},
+};
 use crate::error::CliError;
-use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
+use crate::plot::Figure;
 use mad_nn::Run;
 use std::path::{Path, PathBuf};
+
+/// Most points of one panel.
+const MOST_POINTS: usize = 4000;
+
+/// Samples of the base score alone.
+const BASE_SAMPLES: usize = 2000;
 
 /// A job that has a score.
 pub struct Finished<'a> {
@@ -34,29 +44,65 @@ pub struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     /// Jobs of a method on a data set, by seed.
-    pub fn of(&self, data: &str, method: &str) -> impl Iterator<Item = &Finished<'a>> {
+    fn of(&self, data: &str, method: &str) -> impl Iterator<Item = &Finished<'a>> {
         self.finished.iter().filter(move |job| job.place.data == data && job.place.method == method)
+    }
+
+    /// Methods with a finished job on every data set; a figure has no gaps.
+    fn complete(&self) -> Vec<&'a str> {
+        let everywhere = |method: &&&str| self.data.iter().all(|(data, _)| self.of(data, method).next().is_some());
+        self.methods.iter().filter(everywhere).copied().collect()
+    }
+
+    /// The runs of the first seed on a data set, by method.
+    fn first_runs(&self, data: &str) -> Result<Vec<(&'a str, Run)>, CliError> {
+        let first = |method: &'a str| self.of(data, method).next().map(|job| Ok((method, job.open()?)));
+        self.complete().into_iter().filter_map(first).collect()
+    }
+
+    /// Data beside samples of the first seed, for every data set.
+    fn grid(&self) -> Result<Vec<GridSet>, CliError> {
+        let set = |(data, title): &(&str, &str)| {
+            let runs = self.first_runs(data)?;
+            let runs: Vec<(&str, &Run)> = runs.iter().map(|(label, run)| (*label, run)).collect();
+            let rows = runs.iter().map(|(_, run)| run.info().rows.train).min().unwrap_or(0).min(MOST_POINTS);
+            let mut set = GridSet::from_runs(title, &runs, rows, 0)?;
+            set.data = set.data.head(rows);
+            for method in &mut set.methods {
+                let mmd = self.of(data, &method.label).next().and_then(|job| job.score.get("mmd"));
+                method.note = mmd.map_or(String::new(), |mmd| format!("MMD {mmd:.4}"));
+            }
+            Ok(set)
+        };
+        self.data.iter().map(set).collect()
     }
 }
 
-/// Figures with the names of their files, and sentences to print beside them.
-#[derive(Default)]
-pub struct Drawn {
-    pub figures: Vec<(String, Figure<'static>)>,
-    pub notes: Vec<String>,
+/// Takes finished figures.
+pub trait Easel {
+    /// Keeps a figure under a name.
+    fn keep(&mut self, name: &str, figure: &Figure) -> Result<(), CliError>;
 }
 
-/// Draws the figures of an experiment.
-pub type Draw = fn(&Drawing) -> Result<Drawn, CliError>;
+/// Draws the figures of an experiment; gives back sentences to print beside them.
+pub type Draw = fn(&Drawing, &mut dyn Easel) -> Result<Vec<String>, CliError>;
 
 /// Figures by name of the experiment.
-pub const FIGURES: &[(&str, Draw)] = &[("figure-mmd-vs-time", mmd_over_time), ("figure-loss", loss)];
+pub const FIGURES: &[(&str, Draw)] = &[
+    ("figure-intro", draw_intro),
+    ("figure-earth", draw_earth),
+    ("figure-so3", draw_so3),
+    ("figure-mmd-vs-time", draw_mmd_vs_time),
+    ("figure-discrete", draw_discrete),
+    ("figure-base-s2", draw_base_s2),
+    ("figure-loss", draw_loss),
+];
 
 /// Draws what belongs to an experiment, if anything does.
-pub fn draw(summary: &Summary, out: &Path) -> Result<Drawn, CliError> {
+pub fn draw(summary: &Summary, out: &Path, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let experiment = &summary.plan.experiment;
     let Some((_, draw)) = FIGURES.iter().find(|(name, _)| *name == experiment.name) else {
-        return Ok(Drawn::default());
+        return Ok(Vec::new());
     };
     let chosen = |run: &&super::Planned| {
         let choice = summary.choice(&run.place.protocol, &run.place.data, &run.place.method);
@@ -72,100 +118,85 @@ pub fn draw(summary: &Summary, out: &Path) -> Result<Drawn, CliError> {
         methods: experiment.methods.iter().filter(|m| m.run).map(|m| m.label.as_str()).collect(),
         finished: finished.collect(),
     };
-    draw(&drawing)
-}
-
-/// MMD over training time, and how much sooner MAD reaches what DSM ends with.
-fn mmd_over_time(drawing: &Drawing) -> Result<Drawn, CliError> {
-    let mut drawn = Drawn::default();
-    let mut panels = Vec::new();
-    for (data, title) in &drawing.data {
-        let mut series = Vec::new();
-        for method in &drawing.methods {
-            let lines = drawing.of(data, method).map(|job| {
-                let times = job.score.times.iter();
-                times.filter_map(|t| Some((t.step as f64, [t.step_seconds, t.mmd?]))).collect()
-            });
-            series.extend(band(method, &over_seeds(lines.collect()), |[seconds, mmd]| (seconds, mmd)));
-        }
-        drawn.notes.extend(speed_ups(&series));
-        panels.push(CurvePanel {
-            title: (*title).to_owned(),
-            x: ("seconds of training steps".into(), Scale::Linear),
-            y: ("MMD to training points".into(), Scale::Log),
-            series,
-        });
+    if !drawing.data.is_empty() && drawing.complete().is_empty() {
+        return Ok(vec!["Not drawn: no method has a finished run on every data set.".into()]);
     }
-    drawn.figures.push(("mmd-vs-time".into(), curves(drawing.title, panels)));
-    Ok(drawn)
+    draw(&drawing, easel)
 }
 
-/// When MAD reaches the end of DSM, against when DSM does so itself, for every pair of labels that differ in this word only.
-fn speed_ups(series: &[Series]) -> Vec<String> {
-    let reached = |line: &Series, level: f64| line.points.iter().find(|p| p.1 <= level).map(|p| p.0);
-    let sentence = |other: &Series| {
-        let partner = other.label.replace("DSM", "MAD");
-        let ours = series.iter().find(|line| line.label == partner && line.label != other.label)?;
-        let &(_, end) = other.points.last()?;
-        let (a, b) = (&ours.label, &other.label);
-        Some(match (reached(ours, end), reached(other, end)) {
-            (Some(ours), Some(theirs)) => format!(
-                "{a} reaches the final MMD of {b} ({end:.4}) after {ours:.1} s, {b} itself after {theirs:.1} s: a factor of {:.2}.",
-                theirs / ours
-            ),
-            _ => format!("{a} does not reach the final MMD of {b} ({end:.4})."),
-        })
-    };
-    series.iter().filter_map(sentence).collect()
+fn draw_intro(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let runs = drawing.first_runs(drawing.data.first().map_or("", |data| data.0))?;
+    let runs: Vec<(&str, &Run)> = runs.iter().map(|(label, run)| (*label, run)).collect();
+    easel.keep("intro", &intro::draw(&intro::Input::from_runs(&runs)?)?)?;
+    Ok(Vec::new())
 }
 
-/// Training loss over steps.
-fn loss(drawing: &Drawing) -> Result<Drawn, CliError> {
-    let mut panels = Vec::new();
-    for (data, title) in &drawing.data {
-        let mut series = Vec::new();
-        for method in &drawing.methods {
-            let mut lines = Vec::new();
-            for job in drawing.of(data, method) {
-                let metrics = job.open()?.metrics()?;
-                let points = metrics.iter().filter_map(|line| {
-                    let step = line["step"].as_f64()?;
-                    Some((step, [step, line["loss"].as_f64()?]))
-                });
-                lines.push(points.collect());
+fn draw_base_s2(_: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    easel.keep("base-s2", &base_s2::draw(&base_s2::Input::sampled(BASE_SAMPLES, 0)?)?)?;
+    Ok(Vec::new())
+}
+
+fn draw_earth(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let volcano = drawing.data.iter().position(|(data, _)| *data == "volcano");
+    let close_up = volcano.map(|place| (place, earth::PACIFIC_NORTH));
+    let input = earth::Input { title: drawing.title.to_owned(), sets: drawing.grid()?, close_up };
+    easel.keep("earth", &earth::draw(&input)?)?;
+    Ok(Vec::new())
+}
+
+fn draw_so3(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let input = so3::Input { title: drawing.title.to_owned(), sets: drawing.grid()? };
+    easel.keep("so3", &so3::draw(&input)?)?;
+    Ok(Vec::new())
+}
+
+/// MMD over training time, and how much sooner MAD reaches what DSM ends with, for every pair of labels that differ in this
+/// word only.
+fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let mut notes = Vec::new();
+    for (data, _) in &drawing.data {
+        let curve = |job: &Finished| -> Vec<(f64, f64)> {
+            job.score.times.iter().filter_map(|time| Some((time.step_seconds, time.mmd?))).collect()
+        };
+        let curves = |method: &&str| MethodCurves {
+            label: (*method).to_owned(),
+            seeds: drawing.of(data, method).map(curve).filter(|curve| curve.len() > 1).collect(),
+        };
+        let methods: Vec<MethodCurves> = drawing.methods.iter().map(curves).filter(|m| !m.seeds.is_empty()).collect();
+        let floors: Vec<f64> = drawing.finished.iter().filter_map(|job| job.score.get("mmd_curve_floor")).collect();
+        let floor = (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64);
+        let input = mmd_vs_time::Input::new(drawing.title, methods, floor);
+        for slow in input.methods.iter().map(|m| &m.label).filter(|label| label.contains("DSM")) {
+            let fast = slow.replace("DSM", "MAD");
+            if input.methods.iter().any(|m| m.label == fast) {
+                let pair = mmd_vs_time::Input { fast, slow: slow.clone(), ..input.clone() };
+                let times =
+                    pair.crossing().map_or(String::new(), |c| format!(": {:.1} s against {:.1} s", c.fast, c.slow));
+                notes.push(format!("{}{times}.", pair.crossing_text()));
             }
-            series.extend(band(method, &over_seeds(lines), |[step, loss]| (step, loss)));
         }
-        panels.push(CurvePanel {
-            title: (*title).to_owned(),
-            x: ("step".into(), Scale::Linear),
-            y: ("training loss".into(), Scale::Log),
-            series,
-        });
+        easel.keep(&format!("mmd-vs-time-{data}"), &mmd_vs_time::draw(&input)?)?;
     }
-    Ok(Drawn { figures: vec![("loss".into(), curves(drawing.title, panels))], notes: Vec::new() })
+    Ok(notes)
 }
 
-/// Values of all seeds at the places that every seed has.
-fn over_seeds(lines: Vec<Vec<(f64, [f64; 2])>>) -> Vec<Vec<[f64; 2]>> {
-    let Some(first) = lines.first() else { return Vec::new() };
-    let at = |place: f64| -> Option<Vec<[f64; 2]>> {
-        lines.iter().map(|line| line.iter().find(|p| p.0 == place).map(|p| p.1)).collect()
-    };
-    first.iter().filter_map(|(place, _)| at(*place)).collect()
+fn draw_discrete(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let (uniform, skewed) = (drawing.first_runs("uniform")?, drawing.first_runs("skewed")?);
+    let uniform: Vec<(&str, &Run)> = uniform.iter().map(|(label, run)| (*label, run)).collect();
+    let skewed: Vec<(&str, &Run)> = skewed.iter().map(|(label, run)| (*label, run)).collect();
+    easel.keep("discrete", &discrete::draw(&discrete::Input::from_runs(&uniform, &skewed, MOST_POINTS, 0)?)?)?;
+    Ok(Vec::new())
 }
 
-/// A line through the means with a band of one standard deviation; none without points.
-fn band(label: &str, groups: &[Vec<[f64; 2]>], point: impl Fn([f64; 2]) -> (f64, f64)) -> Option<Series> {
-    let mut series = Series { label: label.to_owned(), ..Series::default() };
-    for group in groups {
-        let n = group.len() as f64;
-        let mean = point([0, 1].map(|k| group.iter().map(|v| v[k]).sum::<f64>() / n));
-        let square = group.iter().map(|v| (point(*v).1 - mean.1).powi(2)).sum::<f64>();
-        let sd = if n > 1.0 { (square / (n - 1.0)).sqrt() } else { 0.0 };
-        series.points.push(mean);
-        // A logarithmic axis has no room for a band that goes below zero.
-        series.band.push(((mean.1 - sd).max(0.5 * mean.1), mean.1 + sd));
+fn draw_loss(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    for (data, _) in &drawing.data {
+        let mut methods: Vec<(&str, Vec<Run>)> = Vec::new();
+        for method in drawing.complete() {
+            let runs = drawing.of(data, method).map(Finished::open).collect::<Result<_, _>>()?;
+            methods.push((method, runs));
+        }
+        let methods: Vec<(&str, &[Run])> = methods.iter().map(|(label, runs)| (*label, runs.as_slice())).collect();
+        easel.keep(&format!("loss-{data}"), &loss::draw(&loss::Input::from_runs(drawing.title, &methods)?)?)?;
     }
-    (!series.points.is_empty()).then_some(series)
+    Ok(Vec::new())
 }

@@ -80,7 +80,7 @@ pub struct TimePoint {
     pub step: u64,
     /// Seconds spent on loss and update: time by the paper's rule.
     pub step_seconds: f64,
-    /// Seconds with validation and checkpoints, without the MMD of this file.
+    /// Seconds with the fit of the base, validation and checkpoints, without the MMD of this file.
     pub seconds: f64,
     /// MMD to training points, if asked for.
     pub mmd: Option<f64>,
@@ -97,7 +97,7 @@ impl Job {
         }
         let hash = hasher.finalize().to_hex();
         let kind = match config.recipe.as_str() {
-            "default" => format!("{:?}", config.method).to_lowercase(),
+            "default" => config.method.clone(),
             recipe => recipe.to_owned(),
         };
         let words = format!("{}-{kind}-s{seed}", data.source);
@@ -139,10 +139,11 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     settings.flag("job.json", "seed", job.seed as i64)?;
     let spec = job.data.manifold.clone().or(own).unwrap_or_default();
     let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
+    let preparing = Instant::now();
     let contents = Contents::new(&table, loaded, &settings)?;
 
     let run = folder.join("run");
-    let mut watcher = Watcher::new(&job, folder);
+    let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
     let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
     if fit.outcome == Outcome::Interrupted {
         std::process::exit(STOPPED.into());
@@ -191,7 +192,7 @@ struct Watcher<'a> {
     folder: &'a Path,
     reported: Instant,
     started: Instant,
-    /// Time of earlier sessions.
+    /// Time of earlier sessions, or of preparation.
     before: TimePoint,
     step_seconds: f64,
     scoring_seconds: f64,
@@ -200,9 +201,10 @@ struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    fn new(job: &'a Job, folder: &'a Path) -> Self {
+    /// `prepared` seconds were spent before the first step, on fitting the base measure.
+    fn new(job: &'a Job, folder: &'a Path, prepared: f64) -> Self {
         let now = Instant::now();
-        let before = TimePoint { step: 0, step_seconds: 0.0, seconds: 0.0, mmd: None };
+        let before = TimePoint { step: 0, step_seconds: 0.0, seconds: prepared, mmd: None };
         let (step_seconds, scoring_seconds) = (0.0, 0.0);
         Self {
             job,

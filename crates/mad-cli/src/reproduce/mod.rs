@@ -16,6 +16,7 @@ mod draw;
 mod error;
 mod expand;
 mod experiment;
+mod figures;
 mod job;
 mod plan;
 mod quantity;
@@ -26,7 +27,7 @@ mod schedule;
 mod score;
 mod summary;
 
-pub use draw::draw;
+pub use draw::{Easel, draw};
 pub use error::ExperimentError;
 pub use experiment::Experiment;
 pub use job::{Job, run_worker};

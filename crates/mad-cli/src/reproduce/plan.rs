@@ -105,10 +105,5 @@ pub fn table(
     rows: Option<usize>,
     seed: u64,
 ) -> Result<(data::Table, Option<String>), CliError> {
-    if rows.is_none() {
-        return input::table(common, &Reading::default(), source, seed);
-    }
-    let (entry, arguments) = generators::dataset(source)?;
-    let table = generators::make(source, rows, seed, seed, common.data_dir())?;
-    Ok((table, Some((entry.manifold)(&arguments))))
+    input::table(common, &Reading::default(), source, rows, seed)
 }

@@ -131,8 +131,7 @@ mod tests {
             for quick in [false, true] {
                 let experiment = Experiment::named(name, quick).unwrap_or_else(|e| panic!("{e}"));
                 let runs = super::super::expand::expand(&experiment, false).unwrap_or_else(|e| panic!("{e}"));
-                let drawn_only = ["figure-intro", "figure-base-s2"].contains(name);
-                assert_eq!(runs.is_empty(), drawn_only, "{name}, quick {quick}");
+                assert_eq!(runs.is_empty(), *name == "figure-base-s2", "{name}, quick {quick}");
                 super::super::expand::expand(&experiment, true).unwrap_or_else(|e| panic!("{name}, grid: {e}"));
             }
         }
@@ -195,7 +194,9 @@ mod tests {
                 assert!(runs(name).iter().all(|run| table.contains(run)), "{name}");
             }
             let steps = if quick { 300 } else { 5000 };
-            assert!(table.iter().all(|run| run.settings["steps"].as_integer() == Some(steps)));
+            let mut trained = table.iter().filter(|run| !["KDE", "vMF mixture"].contains(&run.place.method.as_str()));
+            assert!(trained.clone().count() > 0);
+            assert!(trained.all(|run| run.settings["steps"].as_integer() == Some(steps)));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
 
-use super::{Planned, Score, Summary, draw, job::write_whole, quantity::Quantity, summary::Cell};
+use super::{Easel, Planned, Score, Summary, draw, job::write_whole, quantity::Quantity, summary::Cell};
 use crate::error::CliError;
 use crate::output;
+use crate::plot::Figure;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -42,16 +43,11 @@ impl Report {
         let experiment = &summary.plan.experiment;
         let folder = out.join(experiment.output());
         std::fs::create_dir_all(&folder).map_err(|e| CliError::io(&folder, e))?;
-        let drawn = draw(summary, out)?;
-        let mut pictures = Vec::new();
-        for (name, figure) in &drawn.figures {
-            for ending in ["svg", "png"] {
-                figure.save(&folder.join(format!("{name}.{ending}")))?;
-            }
-            pictures.push(format!("{name}.png"));
-        }
+        let mut wall = Wall { folder: &folder, pictures: Vec::new() };
+        let drawn = draw(summary, out, &mut wall)?;
+        let pictures = wall.pictures;
         let grids = grids(summary);
-        let notes: Vec<String> = drawn.notes.into_iter().chain(notes(summary)).collect();
+        let notes: Vec<String> = drawn.into_iter().chain(notes(summary)).collect();
         let report = Self {
             name: experiment.output(),
             text: text(summary, &grids, &notes, &folder),
@@ -63,6 +59,22 @@ impl Report {
         write_whole(&folder.join("values.csv"), &values(summary))?;
         write_whole(&folder.join("report.json"), &format!("{:#}\n", report.json))?;
         Ok(report)
+    }
+}
+
+/// Writes figures into a folder.
+struct Wall<'a> {
+    folder: &'a Path,
+    pictures: Vec<String>,
+}
+
+impl Easel for Wall<'_> {
+    fn keep(&mut self, name: &str, figure: &Figure) -> Result<(), CliError> {
+        for ending in ["svg", "png"] {
+            figure.save(&self.folder.join(format!("{name}.{ending}")))?;
+        }
+        self.pictures.push(format!("{name}.png"));
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::job::{Job, TimePoint};
 use crate::args::Common;
-use crate::commands::eval::nll_bound;
+use crate::commands::eval;
 use crate::commands::opened::{Opened, SamplerChoice};
 use crate::error::CliError;
 use mad_core::Points;
@@ -84,9 +84,9 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
 
     let sampling = Instant::now();
     let drawn = size.max(TIMED_SAMPLES);
-    let samples = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
+    let (samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
     let sampling_seconds = sampling.elapsed().as_secs_f64() * 1000.0 / drawn as f64;
-    let mut points = samples.points.head(size);
+    let mut points = samples.head(size);
     points.rows_mut().for_each(|x| manifold.canonicalise(x));
 
     let mut values = BTreeMap::new();
@@ -104,13 +104,18 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         values.insert(name.clone(), found.biased_root);
         kernels.insert(name, found.kernel);
     }
+    if job.score.curve.is_some() {
+        let reference = curve_reference(job, &opened)?;
+        let level = floor(manifold, &kinds[0], reference.len(), &reference, Some(&pool), FLOOR_DRAWS, job.seed)?;
+        values.insert("mmd_curve_floor".into(), level.value);
+    }
     if manifold.intrinsic_dim() == 0 {
         values.insert("tv".into(), total_variation(manifold, &points, &reference)?);
     }
-    let nll = nll_bound(&opened, &test);
+    let nll = eval::nll(&opened, &test);
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
     values.insert("nll".into(), nll.value);
-    values.insert("nll_validation".into(), nll_bound(&opened, &validation).value);
+    values.insert("nll_validation".into(), eval::nll(&opened, &validation).value);
     if let Some(oracle) = oracle(&job.data.source, job.seed, &test) {
         values.insert("nll_oracle".into(), oracle);
         values.insert("nll_gap".into(), nll.value - oracle);
@@ -119,8 +124,8 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         true => vec!["nll".into(), "nll_validation".into(), "nll_gap".into()],
         false => Vec::new(),
     };
-    values.insert("drift_mean".into(), samples.drift.mean);
-    values.insert("drift_far".into(), samples.drift.far);
+    values.insert("drift_mean".into(), sampled.drift.mean);
+    values.insert("drift_far".into(), sampled.drift.far);
     values.insert("sampling_seconds".into(), sampling_seconds);
     if let Some(end) = times.last() {
         values.insert("train_seconds".into(), end.seconds);
@@ -145,10 +150,15 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
 pub fn mmd_at(job: &Job, folder: &Path, step: u64) -> Result<f64, CliError> {
     let opened = Opened::at(folder, step)?;
     let manifold = opened.run.manifold().as_ref();
-    let reference = opened.run.part(Part::Train)?.head(CURVE_SAMPLES.min(job.score.samples));
-    let mut samples = opened.sample(SamplerChoice::default(), job.seed, reference.len())?.points;
+    let reference = curve_reference(job, &opened)?;
+    let (mut samples, _) = opened.sample(SamplerChoice::default(), job.seed, reference.len())?;
     samples.rows_mut().for_each(|x| manifold.canonicalise(x));
     Ok(mmd(manifold, &kernels_of(job, manifold)[0], &samples, &reference)?.biased_root)
+}
+
+/// The training points to which the MMD of a curve is measured.
+fn curve_reference(job: &Job, opened: &Opened) -> Result<Points, CliError> {
+    Ok(opened.run.part(Part::Train)?.head(CURVE_SAMPLES.min(job.score.samples)))
 }
 
 fn kernels_of(job: &Job, manifold: &dyn Manifold) -> Vec<Kernel> {

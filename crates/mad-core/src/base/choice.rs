@@ -14,7 +14,7 @@ pub enum BaseChoice {
     Default,
     /// Uniform.
     Uniform,
-    /// A mixture of von Mises-Fisher densities on a sphere, or of antipodal pairs of them on rotations.
+    /// A mixture of von Mises-Fisher densities on spheres, of antipodal pairs of them on rotations, or of products of these.
     Mixture {
         /// Its components.
         components: Vec<Component>,
@@ -29,15 +29,7 @@ impl BaseChoice {
             BaseChoice::Uniform => return Ok(manifold.uniform()),
             BaseChoice::Mixture { components } => components.clone(),
         };
-        if manifold.spheres().is_none_or(|blocks| blocks.len() != 1) {
-            return Err(MixtureError::Manifold { spec: manifold.spec() });
-        }
-        let mixture = VonMisesFisherMixture::new(components, manifold.is_odd(), manifold.log_volume())?;
-        let (got, expected) = (mixture.ambient_dim(), manifold.ambient_dim());
-        if got != expected {
-            return Err(MixtureError::Dimension { index: 0, got, expected });
-        }
-        Ok(Arc::new(mixture))
+        Ok(Arc::new(VonMisesFisherMixture::on(manifold, components)?))
     }
 
     /// Its name in a config.

@@ -5,6 +5,7 @@
 
 mod choice;
 mod finite;
+pub mod fit;
 mod flat;
 mod mixture;
 mod product;

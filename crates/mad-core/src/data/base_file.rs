@@ -5,7 +5,7 @@ use crate::base::{BaseChoice, Component};
 use std::path::Path;
 
 /// The base measure called `text`: `default`, `uniform`, or `mixture:FILE`, a table of von Mises-Fisher components with
-/// columns `x0, x1, …, kappa, weight`, `dim` coordinates each.
+/// columns `x0, x1, …, kappa, weight`, `dim` coordinates each; on a product of spheres `kappa0, kappa1, …` instead of `kappa`.
 pub fn read_base(text: &str, dim: usize) -> Result<BaseChoice, DataError> {
     match (text, text.strip_prefix("mixture:")) {
         ("default", _) => Ok(BaseChoice::Default),
@@ -17,7 +17,12 @@ pub fn read_base(text: &str, dim: usize) -> Result<BaseChoice, DataError> {
 
 fn read_mixture(path: &Path, dim: usize) -> Result<Vec<Component>, DataError> {
     let table = read(path, &ReadOptions::default())?;
-    let names = (0..dim).map(|i| format!("x{i}")).chain(["kappa".into(), "weight".into()]);
+    let several = (0..).map(|b| format!("kappa{b}")).take_while(|name| table.find(name).is_some());
+    let mut kappas: Vec<String> = several.collect();
+    if kappas.is_empty() {
+        kappas.push("kappa".into());
+    }
+    let names = (0..dim).map(|i| format!("x{i}")).chain(kappas).chain(["weight".into()]);
     let places: Option<Vec<usize>> = names.map(|name| table.find(&name)).collect();
     let Some(places) = places else {
         let found = (0..table.width()).map(|c| table.column_name(c)).collect::<Vec<_>>().join(", ");
@@ -35,10 +40,15 @@ fn read_mixture(path: &Path, dim: usize) -> Result<Vec<Component>, DataError> {
                 Err(fault) => errors.push(table.line(row), Some(table.column_name(place)), fault),
             }
         }
-        if let [mean @ .., concentration, weight] = &values[..]
-            && mean.len() == dim
+        if let Some((weight, numbers)) = values.split_last()
+            && values.len() == places.len()
         {
-            components.push(Component { weight: *weight, mean: mean.to_vec(), concentration: *concentration });
+            let (mean, concentrations) = numbers.split_at(dim);
+            components.push(Component {
+                weight: *weight,
+                mean: mean.to_vec(),
+                concentrations: concentrations.to_vec(),
+            });
         }
     }
     errors.finish(table.source(), None)?;

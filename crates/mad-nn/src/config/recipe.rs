@@ -1,6 +1,7 @@
 //! Where settings come from that nobody gave.
 
 use super::{ConfigError, KEYS, Partial};
+use crate::method::{METHODS, MethodSpec};
 use mad_core::{manifold::Manifold, sample};
 use toml::{Table, Value};
 
@@ -55,6 +56,7 @@ const DEFAULTS: &str = "
     beta2 = 0.999
     clip = 10.0
     ema = 0.99
+    ema_start = 'warm'
     levels = 'log-uniform'
     network = 'mlp'
     width = 512
@@ -69,6 +71,7 @@ const DEFAULTS: &str = "
     select = 'best'
     patience = 0
     split = 'distinct'
+    fresh = ''
 ";
 
 /// A complete table of settings.
@@ -87,6 +90,10 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
     }
     if odd {
         settings.insert("network", "odd-mlp", "manifold");
+    }
+    let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
+    if let Ok(spec) = MethodSpec::parse(method) {
+        settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
     }
     let name = asked.get("recipe").and_then(Value::as_str).unwrap_or("default");
     let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap_or(&RECIPES[0]);

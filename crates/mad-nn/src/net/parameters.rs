@@ -36,6 +36,26 @@ impl Layout {
         Self { slots, len: plan.len() }
     }
 
+    /// No numbers at all.
+    pub fn empty() -> Self {
+        Self { slots: Vec::new(), len: 0 }
+    }
+
+    /// The tensors of several networks one after the other, each under a prefix.
+    pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a str, &'a Layout)>) -> Self {
+        let mut joined = Self::empty();
+        for (prefix, part) in parts {
+            let shifted = part.slots.iter().map(|slot| Slot {
+                name: format!("{prefix}.{}", slot.name),
+                shape: slot.shape.clone(),
+                range: joined.len + slot.range.start..joined.len + slot.range.end,
+            });
+            joined.slots.extend(shifted);
+            joined.len += part.len;
+        }
+        joined
+    }
+
     /// All tensors in order: weight and bias of each layer in turn.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
@@ -59,15 +79,23 @@ impl Layout {
     ///
     /// Layer i draws from its own stream, so that the numbers do not depend on the engine or on other layers.
     pub fn initialise(&self, activation: Activation, seed: u64) -> Vec<f32> {
+        self.draw(activation == Activation::Sin, self.slots.len() / 2 - 1, seed)
+    }
+
+    /// As [`Layout::initialise`], but with all biases zero and an output layer like the others, as Haiku does by default.
+    pub fn initialise_plainly(&self, seed: u64) -> Vec<f32> {
+        self.draw(false, self.slots.len() / 2, seed)
+    }
+
+    fn draw(&self, phases: bool, layers: usize, seed: u64) -> Vec<f32> {
         let mut numbers = vec![0.0; self.len];
-        let hidden = self.slots.len() / 2 - 1;
-        for (i, pair) in self.slots.chunks_exact(2).take(hidden).enumerate() {
+        for (i, pair) in self.slots.chunks_exact(2).take(layers).enumerate() {
             let mut rng = stream(seed, Purpose::Init, i as u64);
             let bound = (3.0 / pair[0].shape[0] as f64).sqrt();
             for v in &mut numbers[pair[0].range.clone()] {
                 *v = (bound * (2.0 * rng.random::<f64>() - 1.0)) as f32;
             }
-            if activation == Activation::Sin {
+            if phases {
                 for v in &mut numbers[pair[1].range.clone()] {
                     *v = (std::f64::consts::PI * (2.0 * rng.random::<f64>() - 1.0)) as f32;
                 }

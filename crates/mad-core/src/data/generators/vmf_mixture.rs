@@ -53,8 +53,8 @@ pub fn vmf_mixture(dim: usize, k: usize, kappa: f64, seed: u64) -> VonMisesFishe
         let length = norm(&mean);
         mean.iter_mut().for_each(|m| *m /= length);
         let weight = 0.5 + rng.random::<f64>();
-        Component { weight, mean, concentration: kappa * rng.random_range(-1.0..1.0f64).exp2() }
+        Component::new(weight, mean, kappa * rng.random_range(-1.0..1.0f64).exp2())
     };
     let components = (0..k).map(component).collect();
-    VonMisesFisherMixture::new(components, false, log_area(dim + 1)).expect("the arguments are in range")
+    VonMisesFisherMixture::on_sphere(components, false, log_area(dim + 1)).expect("the arguments are in range")
 }
