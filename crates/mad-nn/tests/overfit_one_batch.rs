@@ -29,7 +29,6 @@ fn every_network_holds_one_batch() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 1e-2, max: 5.0 },
         anchor: &anchor,
-        folds: &[],
         seed: 1,
     }
     .draw(0);
@@ -66,7 +65,6 @@ fn gradient_is_the_slope_of_the_loss() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 0.1, max: 5.0 },
         anchor: &anchor,
-        folds: &[],
         seed: 1,
     }
     .draw(3);

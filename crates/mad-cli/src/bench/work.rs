@@ -197,7 +197,6 @@ fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchS
         levels: config.level_draw(),
         range: config.noise_range(),
         anchor,
-        folds: &[],
         seed: 0,
     }
 }

@@ -31,17 +31,6 @@ impl NoisedBatch {
     /// # Numerics
     /// Subtracting means, not scores, keeps full precision: at σ = 1e-6 the two scores are of size 1e6 and nearly cancel.
     pub fn draw(x0: &Points, levels: LevelDraw, range: NoiseRange, anchor: &Anchor, rng: &mut Rng) -> Self {
-        Self::with_means(x0, levels, range, |x, sigma| anchor.means(x, sigma), rng)
-    }
-
-    /// As [`NoisedBatch::draw`], with the anchors of all rows from `means`.
-    pub fn with_means(
-        x0: &Points,
-        levels: LevelDraw,
-        range: NoiseRange,
-        means: impl FnOnce(&Points, &[f64]) -> Points,
-        rng: &mut Rng,
-    ) -> Self {
         let sigma = levels.draw(range, x0.len(), rng);
         let mut x = x0.clone();
         for (row, s) in x.rows_mut().zip(&sigma) {
@@ -50,7 +39,7 @@ impl NoisedBatch {
                 *v += s * z;
             }
         }
-        let mut target = means(&x, &sigma);
+        let mut target = anchor.means(&x, &sigma);
         for ((t, x0), s) in target.rows_mut().zip(x0.rows()).zip(&sigma) {
             for (t, x0) in t.iter_mut().zip(x0) {
                 *t = (x0 - *t) / s;

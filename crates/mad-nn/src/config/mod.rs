@@ -56,7 +56,6 @@ pub struct Config {
     pub manifold: String,
     pub method: String,
     pub base: String,
-    pub base_folds: u64,
     pub recipe: String,
     pub steps: u64,
     pub batch: u64,

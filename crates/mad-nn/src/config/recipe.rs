@@ -44,7 +44,6 @@ pub const RECIPES: &[Recipe] = &[
 const DEFAULTS: &str = "
     method = 'mad'
     base = 'default'
-    base_folds = 0
     recipe = 'default'
     steps = 2000
     batch = 512

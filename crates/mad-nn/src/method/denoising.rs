@@ -74,12 +74,14 @@ impl Method for Anchored {
             validation_conditions: run.conditions(Part::Validation)?,
             fresh: run.fresh()?,
         };
-        let anchor = (self.0)(run)?;
-        let folds = match &anchor {
-            Anchor::Base(_) => run.fold_bases()?.into_iter().map(Anchor::Base).collect(),
-            _ => Vec::new(),
-        };
-        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, folds, base: run.base().clone(), data }))
+        Ok(Box::new(RunObjective {
+            config,
+            model,
+            sign_blocks,
+            anchor: (self.0)(run)?,
+            base: run.base().clone(),
+            data,
+        }))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
@@ -165,7 +167,6 @@ struct RunObjective<'a> {
     model: Model,
     sign_blocks: Vec<std::ops::Range<usize>>,
     anchor: Anchor,
-    folds: Vec<Anchor>,
     base: Arc<dyn BaseMeasure>,
     data: RunData,
 }
@@ -184,7 +185,6 @@ impl RunObjective<'_> {
             levels: self.config.level_draw(),
             range: self.config.noise_range(),
             anchor: &self.anchor,
-            folds: &self.folds,
             seed: self.config.seed,
         };
         Denoising { model: &self.model, batches }

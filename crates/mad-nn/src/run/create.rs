@@ -61,9 +61,6 @@ pub struct RunColumns {
     pub condition: Option<Columns>,
 }
 
-/// File of the base measures of the folds.
-pub(super) const FOLD_BASES: &str = "fold_bases.json";
-
 /// What a run is made from.
 #[derive(Debug, Clone)]
 pub struct Contents {
@@ -71,8 +68,6 @@ pub struct Contents {
     pub manifold: Arc<dyn Manifold>,
     /// The base measure.
     pub base: BaseChoice,
-    /// Base measures fitted without one part of the training rows each, for training on that part; may be empty.
-    pub fold_bases: Vec<BaseChoice>,
     /// The data, in ambient coordinates.
     pub parts: Parts,
     /// Conditions, one row per point.
@@ -148,16 +143,12 @@ impl Contents {
     }
 
     /// The files that say how points stand in files and which base measure they have.
-    fn texts(&self) -> Vec<(&'static str, String)> {
+    fn texts(&self) -> [(&'static str, String); 2] {
         let json = |value: serde_json::Result<String>| value.map(|text| text + "\n").unwrap_or_default();
-        let mut texts = vec![
+        [
             ("columns.json", json(serde_json::to_string_pretty(&self.columns))),
             ("base.json", json(serde_json::to_string_pretty(&self.base))),
-        ];
-        if !self.fold_bases.is_empty() {
-            texts.push((FOLD_BASES, json(serde_json::to_string(&self.fold_bases))));
-        }
-        texts
+        ]
     }
 
     /// What `run.json` would say.
@@ -198,7 +189,7 @@ fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunEr
     disk.create_dir(&data).map_err(|e| RunError::io("make", &data, e))?;
     let mut files: Vec<(PathBuf, Vec<u8>)> =
         arrays.into_iter().map(|(name, bytes)| (data.join(format!("{name}.npy")), bytes)).collect();
-    files.extend(contents.texts().into_iter().map(|(name, text)| (folder.join(name), text.into_bytes())));
+    files.extend(contents.texts().map(|(name, text)| (folder.join(name), text.into_bytes())));
     files.push((folder.join("metrics.jsonl"), Vec::new()));
     files.push((folder.join("config.toml"), contents.config.to_toml().into_bytes()));
     files.push((folder.join("run.json"), info.to_json().into_bytes()));

@@ -138,17 +138,6 @@ impl Run {
         &self.base
     }
 
-    /// Base measures fitted without one part of the training rows each; empty unless the settings ask for them.
-    pub(crate) fn fold_bases(&self) -> Result<Vec<Arc<dyn BaseMeasure>>, RunError> {
-        if !self.info.data.contains_key(create::FOLD_BASES) {
-            return Ok(Vec::new());
-        }
-        let choices: Vec<BaseChoice> = hashed_json(&self.path, &self.info, create::FOLD_BASES)?;
-        let built = choices.iter().map(|choice| choice.build(self.manifold.as_ref()));
-        let path = self.path.join(create::FOLD_BASES);
-        built.collect::<Result<_, _>>().map_err(|problem| RunError::Damaged { path, problem: problem.to_string() })
-    }
-
     /// Points of a part, in ambient coordinates, checked against the hash in `run.json`.
     pub fn part(&self, part: Part) -> Result<Points, RunError> {
         self.array(part.name())

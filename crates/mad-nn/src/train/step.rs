@@ -44,8 +44,6 @@ pub struct BatchSource<'a> {
     pub range: NoiseRange,
     /// What the target is measured from.
     pub anchor: &'a Anchor,
-    /// Anchors that take its place in training, one for each of as many equal parts of the rows; may be empty.
-    pub folds: &'a [Anchor],
     /// Seed of the run.
     pub seed: u64,
 }
@@ -60,27 +58,8 @@ impl BatchSource<'_> {
             let present = places.iter().map(|_| rng.random::<f64>() >= self.dropout).collect();
             (conditions.select(&places), present)
         });
-        let means = |x: &Points, sigma: &[f64]| self.means(x, sigma, &places);
-        let noised = NoisedBatch::with_means(&x0, self.levels, self.range, means, &mut rng);
+        let noised = NoisedBatch::draw(&x0, self.levels, self.range, self.anchor, &mut rng);
         Batch { noised, condition }
-    }
-
-    /// The anchors of rows that stand at `places` among the training rows.
-    fn means(&self, x: &Points, sigma: &[f64], places: &[usize]) -> Points {
-        let Rows::Kept(all) = &self.points else { return self.anchor.means(x, sigma) };
-        if self.folds.is_empty() {
-            return self.anchor.means(x, sigma);
-        }
-        let mut means = Points::zeros(x.len(), x.dim());
-        for (fold, anchor) in self.folds.iter().enumerate() {
-            let rows: Vec<usize> = (0..x.len()).filter(|&i| places[i] * self.folds.len() / all.len() == fold).collect();
-            let sigma: Vec<f64> = rows.iter().map(|&i| sigma[i]).collect();
-            let found = anchor.means(&x.select(&rows), &sigma);
-            for (&i, mean) in rows.iter().zip(found.rows()) {
-                means.row_mut(i).copy_from_slice(mean);
-            }
-        }
-        means
     }
 
     fn flip_signs(&self, x0: &mut Points, rng: &mut Rng) {
@@ -168,7 +147,6 @@ mod tests {
             levels: LevelDraw::LogUniform,
             range: NoiseRange { min: 0.1, max: 1.0 },
             anchor: &Anchor::Ambient,
-            folds: &[],
             seed: 0,
         };
         let mut weights = model.initialise(0);

@@ -62,16 +62,7 @@ pub fn contents(spec: &str, settings: &[&str]) -> Contents {
     let table = Table::numbers("made for a test", Some(header), dim, parts.train.as_slice().to_vec());
     let points = Columns::find(&Layout::Coordinates(dim), &table, &ColumnOptions::default()).unwrap();
     let columns = RunColumns { points, condition: None };
-    Contents {
-        manifold,
-        base: BaseChoice::Default,
-        fold_bases: Vec::new(),
-        parts,
-        conditions: None,
-        columns,
-        supports: Vec::new(),
-        config,
-    }
+    Contents { manifold, base: BaseChoice::Default, parts, conditions: None, columns, supports: Vec::new(), config }
 }
 
 /// Raises a flag after some step.
