@@ -5,6 +5,7 @@
 
 mod base_only;
 mod denoising;
+mod fff;
 mod field;
 mod fitted;
 mod options;
@@ -94,8 +95,16 @@ pub struct MethodEntry {
 }
 
 /// All methods. The first one is the default.
-pub const METHODS: &[MethodEntry] =
-    &[denoising::MAD, denoising::DSM, denoising::SKIP, rsgm::ENTRY, rfm::ENTRY, base_only::KDE, base_only::MIXTURE];
+pub const METHODS: &[MethodEntry] = &[
+    denoising::MAD,
+    denoising::DSM,
+    denoising::SKIP,
+    rsgm::ENTRY,
+    rfm::ENTRY,
+    fff::ENTRY,
+    base_only::KDE,
+    base_only::MIXTURE,
+];
 
 /// The method called `name`, without options.
 pub fn lookup(name: &str) -> Option<&'static MethodEntry> {

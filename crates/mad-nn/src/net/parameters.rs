@@ -36,6 +36,17 @@ impl Layout {
         Self { slots, len: plan.len() }
     }
 
+    /// Tensors of these names and shapes.
+    pub fn tensors(named: &[(&str, &[usize])]) -> Self {
+        let mut layout = Self::empty();
+        for (name, shape) in named {
+            let range = layout.len..layout.len + shape.iter().product::<usize>();
+            layout.len = range.end;
+            layout.slots.push(Slot { name: (*name).into(), shape: shape.to_vec(), range });
+        }
+        layout
+    }
+
     /// No numbers at all.
     pub fn empty() -> Self {
         Self { slots: Vec::new(), len: 0 }
@@ -75,21 +86,25 @@ impl Layout {
     ///
     /// # Formula
     /// W uniform on ±√(3/inputs), so that Var(Wᵢⱼ) = 1/inputs (LeCun; the scale of Haiku's default). Sines need phases: their
-    /// biases are uniform on ±π; other biases are zero. The output layer is zero, so that training starts at the anchor.
+    /// biases are uniform on ±π; other biases are zero. Output layers are zero, so that training starts at the anchor, and
+    /// residual blocks as the identity.
     ///
     /// Layer i draws from its own stream, so that the numbers do not depend on the engine or on other layers.
     pub fn initialise(&self, activation: Activation, seed: u64) -> Vec<f32> {
-        self.draw(activation == Activation::Sin, self.slots.len() / 2 - 1, seed)
+        self.draw(activation == Activation::Sin, true, seed)
     }
 
     /// As [`Layout::initialise`], but with all biases zero and an output layer like the others, as Haiku does by default.
     pub fn initialise_plainly(&self, seed: u64) -> Vec<f32> {
-        self.draw(false, self.slots.len() / 2, seed)
+        self.draw(false, false, seed)
     }
 
-    fn draw(&self, phases: bool, layers: usize, seed: u64) -> Vec<f32> {
+    fn draw(&self, phases: bool, zero_outputs: bool, seed: u64) -> Vec<f32> {
         let mut numbers = vec![0.0; self.len];
-        for (i, pair) in self.slots.chunks_exact(2).take(layers).enumerate() {
+        for (i, pair) in self.slots.chunks_exact(2).enumerate() {
+            if zero_outputs && pair[0].name.ends_with("output.weight") {
+                continue;
+            }
             let mut rng = stream(seed, Purpose::Init, i as u64);
             let bound = (3.0 / pair[0].shape[0] as f64).sqrt();
             for v in &mut numbers[pair[0].range.clone()] {
