@@ -9,7 +9,6 @@ mod interrupt;
 mod output;
 mod plot;
 mod progress;
-#[cfg_attr(not(test), expect(dead_code, reason = "the runner of `mad reproduce` calls the figures"))]
 mod reproduce;
 
 use clap::Parser;

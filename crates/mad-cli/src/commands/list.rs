@@ -4,6 +4,7 @@ use crate::args::{Common, List, ListKind};
 use crate::bench::BENCHES;
 use crate::error::CliError;
 use crate::output;
+use crate::reproduce::{EXPERIMENTS, Experiment};
 use mad_core::data::generators::DATASETS;
 use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::METRICS;
@@ -22,6 +23,7 @@ const ALL: &[ListKind] = &[
     ListKind::Metrics,
     ListKind::Settings,
     ListKind::Benches,
+    ListKind::Experiments,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -77,6 +79,10 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             ("metrics", std::iter::once(bound).chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
         }
         ListKind::Benches => ("benches", BENCHES.iter().map(|b| pair(b.name, b.summary)).collect()),
+        ListKind::Experiments => {
+            let title = |name| Experiment::named(name, false).map_or_else(|e| e.to_string(), |e| e.title);
+            ("experiments", EXPERIMENTS.iter().map(|(name, _)| pair(name, &title(name))).collect())
+        }
         ListKind::Settings => {
             let text = |k: &mad_nn::config::Key| format!("{} ({})", k.summary, k.allowed());
             ("settings", KEYS.iter().map(|k| (k.name.to_owned(), text(k))).collect())

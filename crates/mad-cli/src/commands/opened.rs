@@ -40,6 +40,13 @@ impl Opened {
         Ok(Self { run, model })
     }
 
+    /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
+    pub fn at(path: &Path, step: u64) -> Result<Self, CliError> {
+        let run = Run::open(path)?;
+        let model = run.fitted_at(step)?;
+        Ok(Self { run, model })
+    }
+
     /// How points are read and written.
     pub fn columns(&self) -> &Columns {
         &self.run.columns().points

@@ -8,6 +8,12 @@ const PIECES: usize = 128;
 /// Numbers of a piece's polynomial.
 const TERMS: usize = 7;
 
+/// Above k = FAR − 1 one polynomial serves for all k, so that several k can be worked on at once.
+const FAR: f64 = 21.0;
+
+/// Numbers of that polynomial.
+const FAR_TERMS: usize = 12;
+
 /// Largest number of coordinates with a table: beyond, e^{−k}J(k) leaves the range of simple scaling.
 const MAX_DIM: usize = 8;
 
@@ -23,15 +29,22 @@ const MAX_DIM: usize = 8;
 pub struct TiltTable {
     dim: usize,
     pieces: Vec<[[f64; TERMS]; 2]>,
+    /// One polynomial in t·[`FAR`] for all k ≥ FAR − 1.
+    far: [[f64; FAR_TERMS]; 2],
 }
 
 impl TiltTable {
     /// The table for the sphere in R^`dim`; `None` if there is none.
     pub fn new(dim: usize) -> Option<Self> {
-        (2..=MAX_DIM).contains(&dim).then(|| Self { dim, pieces: (0..PIECES).map(|i| piece(dim, i)).collect() })
+        (2..=MAX_DIM).contains(&dim).then(|| Self {
+            dim,
+            pieces: (0..PIECES).map(|i| fit(dim, i as f64 / PIECES as f64, 1.0 / PIECES as f64)).collect(),
+            far: fit(dim, 0.0, 1.0 / FAR),
+        })
     }
 
     /// h(k) and g(k) at t = 1/(1+k).
+    #[inline]
     pub fn at(&self, t: f64) -> (f64, f64) {
         let place = t * PIECES as f64;
         let piece = (place as usize).min(PIECES - 1);
@@ -40,7 +53,29 @@ impl TiltTable {
         (polynomial(h, s), polynomial(g, s))
     }
 
+    /// h and g for several t = 1/(1+k) at once.
+    #[inline]
+    pub fn at_all<const N: usize>(&self, t: &[f64; N]) -> ([f64; N], [f64; N]) {
+        let (mut h, mut g) = ([0.0; N], [0.0; N]);
+        let near = t.iter().fold(false, |near, t| near | (*t > 1.0 / FAR));
+        if near {
+            for ((h, g), t) in h.iter_mut().zip(&mut g).zip(t) {
+                (*h, *g) = self.at(*t);
+            }
+        } else {
+            let mut s = *t;
+            s.iter_mut().for_each(|s| *s = *s * FAR - 0.5);
+            for (values, coefficients) in [(&mut h, &self.far[0]), (&mut g, &self.far[1])] {
+                for c in coefficients.iter().rev() {
+                    values.iter_mut().zip(&s).for_each(|(v, s)| *v = *v * s + c);
+                }
+            }
+        }
+        (h, g)
+    }
+
     /// r^p, p = (d−1)/2.
+    #[inline]
     pub fn power(&self, r: f64) -> f64 {
         let whole = match (self.dim - 1) / 2 {
             0 => 1.0,
@@ -64,13 +99,13 @@ fn polynomial(c: &[f64; TERMS], s: f64) -> f64 {
     even + s * odd
 }
 
-/// Coefficients in s ∈ [−½, ½] of h and g on one piece.
-fn piece(dim: usize, index: usize) -> [[f64; TERMS]; 2] {
-    let nodes: [f64; TERMS] =
-        std::array::from_fn(|i| 0.5 * ((2 * i + 1) as f64 * std::f64::consts::PI / (2 * TERMS) as f64).cos());
+/// Coefficients in s ∈ [−½, ½] of h and g where t = `start` + `width` (s + ½).
+fn fit<const N: usize>(dim: usize, start: f64, width: f64) -> [[f64; N]; 2] {
+    let nodes: [f64; N] =
+        std::array::from_fn(|i| 0.5 * ((2 * i + 1) as f64 * std::f64::consts::PI / (2 * N) as f64).cos());
     let (nu, p) = (dim as f64 / 2.0 - 1.0, (dim - 1) as f64 / 2.0);
     let values = nodes.map(|s| {
-        let t = (index as f64 + 0.5 + s) / PIECES as f64;
+        let t = start + width * (0.5 + s);
         let k = (1.0 - t) / t;
         let slope = if k == 0.0 { 1.0 / dim as f64 } else { bessel_ratio(nu, k) / k };
         [(ln_mean_exp_scaled(dim, k) - p * t.ln()).exp(), slope / t]
@@ -79,16 +114,16 @@ fn piece(dim: usize, index: usize) -> [[f64; TERMS]; 2] {
 }
 
 /// The polynomial through these values: Newton's divided differences, then expanded.
-fn interpolate(nodes: &[f64; TERMS], mut values: [f64; TERMS]) -> [f64; TERMS] {
-    for order in 1..TERMS {
-        for i in (order..TERMS).rev() {
+fn interpolate<const N: usize>(nodes: &[f64; N], mut values: [f64; N]) -> [f64; N] {
+    for order in 1..N {
+        for i in (order..N).rev() {
             values[i] = (values[i] - values[i - 1]) / (nodes[i] - nodes[i - order]);
         }
     }
-    let mut coefficients = [0.0; TERMS];
-    for i in (0..TERMS).rev() {
+    let mut coefficients = [0.0; N];
+    for i in (0..N).rev() {
         // Multiply by (s − node) and add the next difference.
-        for place in (0..TERMS).rev() {
+        for place in (0..N).rev() {
             let below = if place > 0 { coefficients[place - 1] } else { values[i] };
             coefficients[place] = below - nodes[i] * coefficients[place];
         }
@@ -112,6 +147,8 @@ mod tests {
                 let (h, g) = table.at(t);
                 let exact_h = (ln_mean_exp_scaled(dim, k) + p * k.ln_1p()).exp();
                 let exact_g = bessel_ratio(nu, k) / k * (1.0 + k);
+                let (all_h, all_g) = table.at_all(&[t; 3]);
+                assert!((all_h[2] / h - 1.0).abs() < 3e-14 && (all_g[2] / g - 1.0).abs() < 1e-14, "R^{dim}, {k}");
                 worst = [worst[0].max((h / exact_h - 1.0).abs()), worst[1].max((g / exact_g - 1.0).abs())];
                 assert!((table.power(t) / t.powf(p) - 1.0).abs() < 1e-14);
             }

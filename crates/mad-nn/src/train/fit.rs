@@ -167,13 +167,15 @@ impl<'a> Session<'a> {
             let index = self.state.progress.step;
             let learning_rate = rate.at(index);
             let weights = &mut self.state.weights;
+            let begun = Instant::now();
             let Stepped { loss, gradient_norm, levels } = device.run(|| trainer.step(weights, index, learning_rate))?;
+            let seconds = begun.elapsed().as_secs_f64();
             self.count(loss, gradient_norm.is_finite(), &levels)?;
             let step = self.state.progress.step;
             if step.is_multiple_of(self.config.log_every) || step == steps {
                 self.log_loss(learning_rate, gradient_norm)?;
             }
-            observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm });
+            observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm, seconds });
             let every = self.config.evaluate_every;
             if every > 0 && (step.is_multiple_of(every) || step == steps) {
                 self.validate(observer)?;

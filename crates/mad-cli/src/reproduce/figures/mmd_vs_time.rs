@@ -5,12 +5,7 @@ use super::{
     loss::seeds_note,
     seeds::{Crossing, MethodCurves, bands, crossing},
 };
-use crate::{
-    error::CliError,
-    plot::{CurvePanel, Figure, PlotError, Scale, Series, curves},
-};
-use mad_core::metrics::mmd;
-use mad_nn::{Part, Run, method::SampleRequest};
+use crate::plot::{CurvePanel, Figure, PlotError, Scale, Series, curves};
 
 /// What the figure shows.
 #[derive(Debug, Clone)]
@@ -25,15 +20,6 @@ pub struct Input {
     pub fast: String,
     /// Label of the method whose last value it is held to.
     pub slow: String,
-}
-
-/// A run and how long it took.
-#[derive(Debug)]
-pub struct Timed<'a> {
-    /// The run, with checkpoints kept along the way.
-    pub run: &'a Run,
-    /// Seconds of one training step.
-    pub seconds_per_step: f64,
 }
 
 impl Input {
@@ -58,32 +44,6 @@ impl Input {
             None => format!("{fast} does not reach {slow}'s final MMD"),
         }
     }
-}
-
-/// Samples every checkpoint of every run, and compares `n` samples with the first training points of the run (at most
-/// `reference`).
-pub fn curves_from_runs(
-    label: &str,
-    runs: &[Timed<'_>],
-    n: usize,
-    reference: usize,
-    seed: u64,
-) -> Result<MethodCurves, CliError> {
-    let seeds = runs.iter().map(|timed| curve(timed, n, reference, seed)).collect::<Result<_, _>>()?;
-    Ok(MethodCurves { label: label.to_owned(), seeds })
-}
-
-fn curve(timed: &Timed<'_>, n: usize, reference: usize, seed: u64) -> Result<Vec<(f64, f64)>, CliError> {
-    let run = timed.run;
-    let manifold = run.manifold().as_ref();
-    let reference = run.part(Part::Train)?.head(reference);
-    let mut points = Vec::new();
-    for step in run.steps().map_err(mad_nn::run::RunError::from)? {
-        let (samples, _) = run.fitted_at(step)?.draw(&SampleRequest::new(seed), n)?;
-        let value = mmd(manifold, &manifold.kernel(), &samples, &reference)?.biased_root;
-        points.push((step as f64 * timed.seconds_per_step, value));
-    }
-    Ok(points)
 }
 
 /// Draws one curve with a band per method over a logarithmic time axis, the floor dashed.

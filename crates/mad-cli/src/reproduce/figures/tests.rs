@@ -228,11 +228,6 @@ fn runs_give_the_inputs() {
     assert_eq!(input.targets[0].methods[0].points.len(), 300);
     discrete::draw(&input).unwrap();
 
-    let timed = mad.each_ref().map(|run| mmd_vs_time::Timed { run, seconds_per_step: 0.5 });
-    let curves = mmd_vs_time::curves_from_runs("MAD", &timed, 50, 100, 0).unwrap();
-    assert_eq!(steps(&curves.seeds[0]), [1.0, 2.0, 3.0, 4.0]);
-    assert!(curves.seeds.iter().flatten().all(|p| p.1 > 0.0 && p.1 < 2.0), "{curves:?}");
-
     let input = intro::Input::from_runs(&pairs).unwrap();
     assert_eq!(input.learned.len(), 2);
     assert!(input.learned[0].points.len() > 30 && input.learned[0].points.iter().all(|p| p.1.is_finite()));

@@ -134,9 +134,9 @@ impl Sums {
     ///
     /// # Formula
     /// μ = R/|R|, 1 − A(κ) = (N − |R| + c (1 − a₀))/(N + c), w ∝ N + `weight`, with N the number of points and R their sum.
-    pub fn maximise(&self, components: &mut Vec<Component>, blocks: &[SphereBlock], prior: &Prior) {
-        for (j, component) in components.iter_mut().enumerate() {
-            let (group, lane) = (j / LANES, j % LANES);
+    pub fn maximise(&self, components: &mut Vec<Component>, order: &[usize], blocks: &[SphereBlock], prior: &Prior) {
+        for (place, &j) in order.iter().enumerate() {
+            let (group, lane, component) = (place / LANES, place % LANES, &mut components[j]);
             let n = self.counts[group][lane];
             component.weight = n + prior.weight;
             if is_background(component) {
@@ -184,14 +184,15 @@ pub(super) fn maximise(
     let total: f64 = weights.iter().sum();
     let mut trace: Vec<f64> = Vec::new();
     for _ in 0..stop.iterations {
-        let sums = Sums::over(&Bank::new(components, blocks), points, weights);
+        let bank = Bank::new(components, blocks);
+        let sums = Sums::over(&bank, points, weights);
         let value = (sums.log_likelihood + prior.log_density(components, blocks)) / total;
         let grown = trace.last().map_or(f64::INFINITY, |last| value - last);
         trace.push(value);
         if grown < stop.growth {
             break;
         }
-        sums.maximise(components, blocks, prior);
+        sums.maximise(components, &bank.order, blocks, prior);
     }
     trace
 }

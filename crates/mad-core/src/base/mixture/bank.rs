@@ -16,6 +16,8 @@ pub(crate) const NEGLIGIBLE: f64 = 45.0;
 /// Components in groups of [`LANES`]; the last group is filled up with components of weight 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bank {
+    /// The component in each place: neighbours of similar width share a group, so that whole groups can be left out.
+    pub order: Vec<usize>,
     pub blocks: Vec<Block>,
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)), with half the weight for each side of an antipodal block.
     pub log_factors: Vec<Lanes>,
@@ -45,11 +47,7 @@ impl Block {
 
     /// μ·u for every mean of `group`.
     pub fn cosines(&self, group: usize, u: &[f64]) -> Lanes {
-        let mut sum = [0.0; LANES];
-        for (mean, u) in self.means_of(group).iter().zip(u) {
-            sum.iter_mut().zip(mean).for_each(|(s, m)| *s += m * u);
-        }
-        sum
+        cosines(self.means_of(group), u)
     }
 
     /// |u − μ|² and |u + μ|² for every mean of `group`.
@@ -77,8 +75,9 @@ impl Bank {
                 table: TiltTable::new(sphere.range.len()),
             })
             .collect();
-        for (j, component) in components.iter().enumerate() {
-            let (group, lane) = (j / LANES, j % LANES);
+        let order = arrange(components, &blocks);
+        for (place, &j) in order.iter().enumerate() {
+            let (group, lane, component) = (place / LANES, place % LANES, &components[j]);
             let mut log_factor = component.weight.ln();
             for (block, &kappa) in blocks.iter_mut().zip(&component.concentrations) {
                 let dim = block.dim();
@@ -91,7 +90,7 @@ impl Bank {
             }
             log_factors[group][lane] = log_factor;
         }
-        Self { blocks, log_factors }
+        Self { order, blocks, log_factors }
     }
 
     /// Number of groups.
@@ -132,6 +131,56 @@ impl Bank {
         }
         largest(terms)
     }
+}
+
+/// An order of the components in which groups hold neighbours of similar width.
+///
+/// Cuts at the middle of the widest coordinate again and again; the logs of concentrations, a fifth of each, are
+/// coordinates too. The sign of an antipodal mean is made that of its first coordinate.
+fn arrange(components: &[Component], blocks: &[Block]) -> Vec<usize> {
+    let features: Vec<Vec<f64>> = components
+        .iter()
+        .map(|component| {
+            let mut features = component.mean.clone();
+            for block in blocks.iter().filter(|b| b.sphere.antipodal) {
+                let mean = &mut features[block.sphere.range.clone()];
+                let sign = if mean[0] < 0.0 { -1.0 } else { 1.0 };
+                mean.iter_mut().for_each(|m| *m *= sign);
+            }
+            features.extend(component.concentrations.iter().map(|k| 0.2 * k.ln_1p()));
+            features
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..components.len()).collect();
+    cut(&features, &mut order);
+    order
+}
+
+/// Orders places so that the groups of the first half are apart from those of the second, and so on.
+fn cut(features: &[Vec<f64>], order: &mut [usize]) {
+    if order.len() <= LANES {
+        return;
+    }
+    let width = |k: usize| {
+        let values = order.iter().map(|&j| features[j][k]);
+        values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min)
+    };
+    let widths = (0..features[order[0]].len()).map(|k| (k, width(k)));
+    let (axis, _) = widths.fold((0, -1.0), |a, b| if b.1 > a.1 { b } else { a });
+    let middle = order.len().div_ceil(2 * LANES) * LANES;
+    order.select_nth_unstable_by(middle, |&a, &b| features[a][axis].total_cmp(&features[b][axis]).then(a.cmp(&b)));
+    let (below, above) = order.split_at_mut(middle);
+    cut(features, below);
+    cut(features, above);
+}
+
+/// μ·u for every mean of a group.
+pub(crate) fn cosines(means: &[Lanes], u: &[f64]) -> Lanes {
+    let mut sum = [0.0; LANES];
+    for (mean, u) in means.iter().zip(u) {
+        sum.iter_mut().zip(mean).for_each(|(s, m)| *s += m * u);
+    }
+    sum
 }
 
 /// Adds ln(1 + e^`other`), where it is not nothing.

@@ -78,7 +78,7 @@ impl VonMisesFisherMixture {
     }
 
     /// Looks at the components from `x` and hands over what was seen.
-    fn look<T>(&self, x: &[f64], sigma: f64, then: impl FnOnce(&Seen) -> T) -> T {
+    fn look<T>(&self, x: &[f64], sigma: f64, then: impl FnOnce(&mut Seen) -> T) -> T {
         SEEN.with_borrow_mut(|seen| {
             seen.look(&self.bank, x, sigma);
             then(seen)
@@ -98,22 +98,25 @@ impl BaseMeasure for VonMisesFisherMixture {
         self.look(x, sigma, |seen| {
             let count = self.bank.blocks.len();
             for (b, (block, direction)) in self.bank.blocks.iter().zip(&seen.directions).enumerate() {
-                let mean = &mut mean[block.sphere.range.clone()];
-                mean.fill(0.0);
-                let mut outward = 0.0;
+                seen.sums.clear();
+                seen.sums.resize(block.dim(), [0.0; LANES]);
+                let mut outward = [0.0; LANES];
                 for (place, (&group, share)) in seen.groups.iter().zip(&seen.shares).enumerate() {
                     let tilt = &seen.tilts[place * count + b];
-                    let mut pull = [0.0; LANES];
-                    for lane in 0..LANES {
-                        pull[lane] = share[lane] * tilt.along[lane];
-                        outward += share[lane] * tilt.outward[lane];
-                    }
-                    for (mean, means) in mean.iter_mut().zip(block.means_of(group)) {
-                        *mean += pull.iter().zip(means).map(|(p, m)| p * m).sum::<f64>();
+                    let (mut pull, mut push) = (*share, *share);
+                    pull.iter_mut().zip(&tilt.along).for_each(|(p, t)| *p *= t);
+                    push.iter_mut().zip(&tilt.outward).for_each(|(p, t)| *p *= t);
+                    outward.iter_mut().zip(&push).for_each(|(o, p)| *o += p);
+                    for (sum, means) in seen.sums.iter_mut().zip(block.means_of(group)) {
+                        let mut product = pull;
+                        product.iter_mut().zip(means).for_each(|(p, m)| *p *= m);
+                        sum.iter_mut().zip(&product).for_each(|(s, p)| *s += p);
                     }
                 }
-                for (mean, unit) in mean.iter_mut().zip(&direction.unit) {
-                    *mean = (*mean + outward * unit) / seen.total;
+                let outward: f64 = outward.iter().sum();
+                let coordinates = mean[block.sphere.range.clone()].iter_mut().zip(&seen.sums).zip(&direction.unit);
+                for ((mean, sum), unit) in coordinates {
+                    *mean = (sum.iter().sum::<f64>() + outward * unit) / seen.total;
                 }
             }
         });
@@ -160,8 +163,8 @@ impl BaseMeasure for VonMisesFisherMixture {
         self.look(x, sigma, |seen| {
             score.fill(0.0);
             for (&group, share) in seen.groups.iter().zip(&seen.shares) {
-                let members = self.components[group * LANES..].iter().zip(share);
-                for (component, share) in members {
+                for (&j, share) in self.bank.order[group * LANES..].iter().zip(share) {
+                    let component = &self.components[j];
                     for (b, block) in self.blocks.iter().enumerate() {
                         let part = Part {
                             mean: &component.mean[block.range.clone()],

@@ -1,6 +1,6 @@
 //! Components as seen from a noised point x: how likely each is to have sent it, and where its tilted mean points.
 
-use super::bank::{Bank, Block, LANES, Lanes, NEGLIGIBLE, all_below, largest, shares};
+use super::bank::{Bank, Block, LANES, Lanes, NEGLIGIBLE, all_below, cosines, largest, shares};
 use crate::special::{bessel_ratio, ln_mean_exp_scaled, norm};
 
 /// Larger |x|/σ² act like this one: at 1e150 every tilted mean is x/|x| to the last digit, and squares do not overflow.
@@ -8,6 +8,12 @@ const LARGEST: f64 = 1e150;
 
 /// On S², Bessel functions above this argument are their leading terms: e^{−2·20} < 1e-17.
 const FAR: f64 = 20.0;
+
+/// Exponents lie between −2k and 0: where that is less than this, hardly anything could be left out, and bounds are in vain.
+const WORTH: f64 = 30.0;
+
+/// After so many spheres the product of values becomes part of the logarithm: each lies between 1e-28 and 1e28.
+const FOLD: usize = 8;
 
 /// One sphere's part of x.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +46,8 @@ pub(super) struct Seen {
     values: Vec<Lanes>,
     /// Per kept group and sphere: the tilted mean is `along` μ + `outward` û.
     pub tilts: Vec<Tilt>,
+    /// Room for sums over groups.
+    pub sums: Vec<Lanes>,
     /// Σ of shares.
     pub total: f64,
     /// Log of what one unit of `total` stands for.
@@ -77,11 +85,18 @@ pub(super) fn tilt(kappa: f64, k: f64, apart: f64, opposed: f64) -> (f64, f64) {
 }
 
 fn side(kappa: &Lanes, k: f64, apart: &Lanes, opposed: &Lanes) -> Side {
-    let mut side = Side { length: [0.0; LANES], exponent: [0.0; LANES] };
-    for lane in 0..LANES {
-        (side.length[lane], side.exponent[lane]) = tilt(kappa[lane], k, apart[lane], opposed[lane]);
-    }
+    let mut side = Side { length: *kappa, exponent: *apart };
+    let lanes = side.length.iter_mut().zip(&mut side.exponent).zip(opposed);
+    lanes.for_each(|((length, exponent), opposed)| (*length, *exponent) = tilt(*length, k, *exponent, *opposed));
     side
+}
+
+/// Takes κk(1 − cos)/(κ+k) from each bound; k is positive.
+fn lower(bound: &mut Lanes, cosine: &Lanes, kappa: &Lanes, k: f64) {
+    let mut rate = *kappa;
+    rate.iter_mut().for_each(|r| *r *= k / (*r + k));
+    rate.iter_mut().zip(cosine).for_each(|(r, c)| *r *= 1.0 - c);
+    bound.iter_mut().zip(&rate).for_each(|(b, r)| *b -= r);
 }
 
 impl Seen {
@@ -96,26 +111,31 @@ impl Seen {
     /// neither root nor Bessel function. Groups whose bounds are 45 nats below a share that is known are left out.
     pub fn look(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
         self.place(bank, x, sigma);
-        self.bound(bank);
-        let highest = largest(&self.bounds);
-        let first = self.bounds.iter().position(|group| !all_below(group, highest.next_down())).unwrap_or(0);
         self.clear();
-        self.weigh(bank, first);
-        let known = self.highest() - NEGLIGIBLE;
-        self.clear();
-        let limit = known - self.growth(bank);
-        for group in 0..bank.groups() {
-            if !all_below(&self.bounds[group], limit) {
-                self.weigh(bank, group);
+        if 2.0 * self.directions.iter().map(|d| d.k).sum::<f64>() < WORTH {
+            (0..bank.groups()).for_each(|group| self.weigh(bank, group));
+        } else {
+            self.bound(bank);
+            let highest = largest(&self.bounds);
+            let first = self.bounds.iter().position(|group| !all_below(group, highest.next_down())).unwrap_or(0);
+            self.weigh(bank, first);
+            let limit = self.highest() - self.growth(bank) - NEGLIGIBLE;
+            self.clear();
+            for group in 0..bank.groups() {
+                if !all_below(&self.bounds[group], limit) {
+                    self.weigh(bank, group);
+                }
             }
         }
         let scale = largest(&self.shares);
-        self.total = 0.0;
+        let mut total = [0.0; LANES];
         for (share, value) in self.shares.iter_mut().zip(&self.values) {
-            *share = shares(share, scale);
-            share.iter_mut().zip(value).for_each(|(s, v)| *s *= v);
-            self.total += share.iter().sum::<f64>();
+            let mut part = shares(share, scale);
+            part.iter_mut().zip(value).for_each(|(s, v)| *s *= v);
+            total.iter_mut().zip(&part).for_each(|(t, s)| *t += s);
+            *share = part;
         }
+        self.total = total.iter().sum();
         self.scale = scale - self.growth(bank);
     }
 
@@ -153,15 +173,14 @@ impl Seen {
             if *k == 0.0 {
                 continue;
             }
-            for (group, bound) in self.bounds.iter_mut().enumerate() {
-                let (cosines, kappa) = (block.cosines(group, unit), &block.concentrations[group]);
-                for lane in 0..LANES {
-                    let cosine = if block.sphere.antipodal { cosines[lane].abs() } else { cosines[lane] };
-                    bound[lane] -= (1.0 - cosine) * kappa[lane] * (k / (kappa[lane] + k));
-                }
-                if block.sphere.antipodal {
+            let groups = self.bounds.iter_mut().zip(block.means.chunks_exact(block.dim())).zip(&block.concentrations);
+            if block.sphere.antipodal {
+                groups.for_each(|((bound, means), kappa)| {
+                    lower(bound, &cosines(means, unit).map(f64::abs), kappa, *k);
                     bound.iter_mut().for_each(|b| *b += std::f64::consts::LN_2);
-                }
+                });
+            } else {
+                groups.for_each(|((bound, means), kappa)| lower(bound, &cosines(means, unit), kappa, *k));
             }
         }
     }
@@ -176,35 +195,42 @@ impl Seen {
     fn weigh(&mut self, bank: &Bank, group: usize) {
         let mut logs = bank.log_factors[group];
         let mut values = [1.0; LANES];
-        for (block, direction) in bank.blocks.iter().zip(&self.directions) {
+        for (place, (block, direction)) in bank.blocks.iter().zip(&self.directions).enumerate() {
             let (near, far) = block.distances(group, &direction.unit);
             let (kappa, k) = (&block.concentrations[group], direction.k);
             let toward = side(kappa, k, &near, &far);
-            let mut tilt = Tilt { along: [0.0; LANES], outward: [0.0; LANES] };
-            let Factors { log, value, slope } = factors(block, k, &toward.length);
+            let here = factors(block, k, &toward.length);
+            let mut tilt = Tilt { along: here.slope, outward: here.slope };
             if block.sphere.antipodal {
                 let away = side(kappa, k, &far, &near);
-                let other = factors(block, k, &away.length);
+                let there = factors(block, k, &away.length);
+                // e^{there − here}, the smaller over the larger.
+                let mut lead = [0.0; LANES];
                 for lane in 0..LANES {
-                    let both = [toward.exponent[lane] + log[lane], away.exponent[lane] + other.log[lane]];
-                    let best = both[0].max(both[1]);
-                    let parts = [value[lane] * (both[0] - best).exp(), other.value[lane] * (both[1] - best).exp()];
+                    lead[lane] = toward.exponent[lane] + here.log[lane] - away.exponent[lane] - there.log[lane];
+                }
+                let ratio = shares(&lead.map(|l| -l.abs()), 0.0);
+                for lane in 0..LANES {
+                    let (first, second) = if lead[lane] > 0.0 { (1.0, ratio[lane]) } else { (ratio[lane], 1.0) };
+                    let parts = [first * here.value[lane], second * there.value[lane]];
                     let whole = parts[0] + parts[1];
-                    let pulls = [parts[0] / whole * slope[lane], parts[1] / whole * other.slope[lane]];
-                    tilt.along[lane] = (pulls[0] - pulls[1]) * kappa[lane];
-                    tilt.outward[lane] = (pulls[0] + pulls[1]) * k;
-                    logs[lane] += best;
+                    let inverse = 1.0 / whole;
+                    let pulls = [parts[0] * inverse * here.slope[lane], parts[1] * inverse * there.slope[lane]];
+                    tilt.along[lane] = pulls[0] - pulls[1];
+                    tilt.outward[lane] = pulls[0] + pulls[1];
+                    let forward = lead[lane] > 0.0;
+                    logs[lane] += if forward { toward.exponent[lane] } else { away.exponent[lane] };
+                    logs[lane] += if forward { here.log[lane] } else { there.log[lane] };
                     values[lane] *= whole;
                 }
             } else {
-                for lane in 0..LANES {
-                    tilt.along[lane] = slope[lane] * kappa[lane];
-                    tilt.outward[lane] = slope[lane] * k;
-                    logs[lane] += toward.exponent[lane] + log[lane];
-                    values[lane] *= value[lane];
-                }
+                logs.iter_mut().zip(&toward.exponent).for_each(|(l, e)| *l += e);
+                logs.iter_mut().zip(&here.log).for_each(|(l, e)| *l += e);
+                values.iter_mut().zip(&here.value).for_each(|(v, f)| *v *= f);
             }
-            if bank.blocks.len() > 1 {
+            tilt.along.iter_mut().zip(kappa).for_each(|(t, kappa)| *t *= kappa);
+            tilt.outward.iter_mut().for_each(|t| *t *= k);
+            if place % FOLD == FOLD - 1 {
                 logs.iter_mut().zip(&values).for_each(|(l, v)| *l += v.ln());
                 values = [1.0; LANES];
             }
@@ -228,20 +254,18 @@ fn factors(block: &Block, k: f64, lengths: &Lanes) -> Factors {
     let Factors { log, value, slope } = &mut factors;
     let dim = block.dim();
     match &block.table {
-        Some(_) if dim == 3 && !lengths.iter().any(|l| *l < FAR) => {
-            for lane in 0..LANES {
-                let inverse = 1.0 / lengths[lane];
-                value[lane] = 0.5 * (1.0 + k) * inverse;
-                slope[lane] = (1.0 - inverse) * inverse;
-            }
+        Some(_) if dim == 3 && !lengths.iter().fold(false, |near, l| near | (*l < FAR)) => {
+            let mut inverse = *lengths;
+            inverse.iter_mut().for_each(|i| *i = 1.0 / *i);
+            value.iter_mut().zip(&inverse).for_each(|(v, i)| *v = 0.5 * (1.0 + k) * i);
+            slope.iter_mut().zip(&inverse).for_each(|(s, i)| *s = (1.0 - i) * i);
         }
         Some(table) => {
-            for lane in 0..LANES {
-                let t = 1.0 / (1.0 + lengths[lane]);
-                let (h, g) = table.at(t);
-                value[lane] = h * table.power(t * (1.0 + k));
-                slope[lane] = g * t;
-            }
+            let mut t = *lengths;
+            t.iter_mut().for_each(|t| *t = 1.0 / (1.0 + *t));
+            (*value, *slope) = table.at_all(&t);
+            value.iter_mut().zip(&t).for_each(|(v, t)| *v *= table.power(t * (1.0 + k)));
+            slope.iter_mut().zip(&t).for_each(|(s, t)| *s *= t);
         }
         None => {
             let order = dim as f64 / 2.0 - 1.0;
