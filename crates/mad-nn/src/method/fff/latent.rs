@@ -104,7 +104,7 @@ impl Latent {
         if k == 0 {
             return Tensor::full([n], -self.manifold.log_volume(), &device);
         }
-        let piece = |first: usize, len: usize| numbers.clone().slice([first..first + len]);
+        let piece = |first: usize, len: usize| numbers.clone().narrow(0, first, len);
         let means = piece(0, k * dim).reshape([k, dim]);
         let means = means.clone() / means.square().matmul(same_sphere(&self.blocks, dim, &device)).sqrt();
         let kappa = piece(k * dim, k * spheres).reshape([k, spheres]).exp();

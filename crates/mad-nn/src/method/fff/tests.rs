@@ -104,13 +104,13 @@ fn maps_stay_on_the_set_and_their_tangents_are_derivatives() {
                 flow.encode(&there)
             };
             let (near, far) = ((along(h), along(-h)), (along(2.0 * h), along(-2.0 * h)));
-            for i in 0..x.len() {
+            for (i, found) in found.iter().enumerate() {
                 for (a, e) in model.spheres.basis(z.row(i)).chunks_exact(dim).enumerate() {
                     // Fourth order, so that h can be large against the rounding of the network.
                     let change = |pair: &(Points, Points)| dot(e, pair.0.row(i)) - dot(e, pair.1.row(i));
                     let expected = (8.0 * change(&near) - change(&far)) / (12.0 * h);
-                    let error = (found[i][a * d + k] - expected).abs();
-                    assert!(error < 1e-3 * (1.0 + expected.abs()), "{spec}: {} {expected}", found[i][a * d + k]);
+                    let error = (found[a * d + k] - expected).abs();
+                    assert!(error < 1e-3 * (1.0 + expected.abs()), "{spec}: {} {expected}", found[a * d + k]);
                 }
             }
         }
@@ -143,17 +143,17 @@ fn surrogate_has_the_slope_of_the_log_determinant() {
         let x = uniform_points(manifold.as_ref(), 8);
         let (n, dim, d) = (x.len(), x.dim(), model.spheres.intrinsic_dim());
         let z = flow(&manifold, &model, &weights, 0).encode(&x);
-        let inverse = jacobians(&model, &weights, &x);
+        let derivatives = jacobians(&model, &weights, &x);
         let device = device::training();
         let mut pairs = Vec::new();
         for k in 0..d {
             let (mut v, mut u) = (Points::zeros(n, dim), Points::zeros(n, dim));
-            for i in 0..n {
+            for (i, derivative) in derivatives.iter().enumerate() {
                 let basis = model.spheres.basis(z.row(i));
                 v.row_mut(i).iter_mut().zip(&basis[k * dim..]).for_each(|(v, e)| *v = (d as f64).sqrt() * e);
                 let mut along = vec![0.0; d];
                 along[k] = (d as f64).sqrt();
-                fitted::eliminate(&mut inverse[i].clone(), &mut along, d);
+                fitted::eliminate(&mut derivative.clone(), &mut along, d);
                 for (along, e) in along.iter().zip(model.spheres.basis(x.row(i)).chunks_exact(dim)) {
                     u.row_mut(i).iter_mut().zip(e).for_each(|(u, e)| *u += along * e);
                 }
