@@ -86,7 +86,7 @@ impl NoisedBatch {
 mod tests {
     use super::*;
     use crate::{
-        base::BaseMeasure,
+        base::{BaseMeasure, Finite},
         rng::{Purpose, stream},
     };
     use std::sync::Arc;
@@ -146,6 +146,24 @@ mod tests {
             let paper = (x0 - x) / s - s * base_score;
             let target = batch.target.row(i)[0];
             assert!((target - paper).abs() < 1e-9 * (1.0 + 1.0 / s), "{target} {paper} at {s}");
+        }
+    }
+
+    /// With weights .3 and .7 on ±1 the mean of x₀ given x is tanh(x/σ² + ln(.7/.3)/2).
+    #[test]
+    fn averaged_targets_are_means_of_single_ones() {
+        let law = Finite::weighted(Points::from_vec(vec![-1.0, 1.0], 1), &[0.3, 0.7]).expect("two weights");
+        let x0 = Points::from_vec(vec![1.0; 50], 1);
+        let range = NoiseRange { min: 0.3, max: 3.0 };
+        let rng = || stream(6, Purpose::Train, 0);
+        let single = NoisedBatch::draw(&x0, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
+        let averaged =
+            NoisedBatch::draw_averaged(&x0, &law, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
+        assert_eq!((&single.x, &single.sigma), (&averaged.x, &averaged.sigma));
+        for i in 0..x0.len() {
+            let (x, s) = (averaged.x.row(i)[0], averaged.sigma[i]);
+            let mean = (x / (s * s) + 0.5 * (0.7f64 / 0.3).ln()).tanh();
+            assert!((averaged.target.row(i)[0] - (mean - x) / s).abs() < 1e-12);
         }
     }
 

@@ -37,9 +37,13 @@ impl Generator {
         if rotations { Generator::LieAlgebra } else { Generator::DivFree }
     }
 
-    /// Whether it is defined on these spheres.
+    /// Whether it makes fields of numbers that do not depend on free signs: its fields must change their sign with x there.
     pub fn suits(self, spheres: &Spheres) -> bool {
-        self != Generator::LieAlgebra || spheres.blocks().iter().all(|block| block.range.len() == 4)
+        spheres.blocks().iter().all(|block| match self {
+            Generator::DivFree => true,
+            Generator::Ambient => !block.antipodal,
+            Generator::LieAlgebra => block.range.len() == 4,
+        })
     }
 
     /// Number of fields on one sphere.
@@ -182,5 +186,6 @@ mod tests {
         assert_eq!(Generator::usual(&spheres("torus:7")), Generator::DivFree);
         assert_eq!(Generator::usual(&spheres("so3")), Generator::LieAlgebra);
         assert!(!Generator::LieAlgebra.suits(&spheres("sphere:2")));
+        assert!(!Generator::Ambient.suits(&spheres("so3")));
     }
 }

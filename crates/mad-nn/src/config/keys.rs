@@ -70,8 +70,8 @@ pub const KEYS: &[Key] = &[
     key("levels", Domain::Levels, "how training draws noise levels"),
     key(
         "targets",
-        Domain::Choice(|| vec!["single", "averaged"]),
-        "averaged over all training points that fit the noised one",
+        Domain::Choice(|| vec!["single", "averaged", "auto"]),
+        "averaged over all training points that fit the noised one; auto unless there are very many",
     ),
     key("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network"),
     key("width", Domain::Count(1, 16_384), "numbers in a hidden layer"),

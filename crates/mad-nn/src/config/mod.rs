@@ -46,6 +46,8 @@ pub enum Targets {
     Single,
     /// The mean of all training points that could have been noised to the same place: the same minimum, less noise.
     Averaged,
+    /// Averaged unless there are so many training points that sums over them would be slow.
+    Auto,
 }
 
 /// How the averaged weights begin.

@@ -11,7 +11,7 @@ use crate::{
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::{BaseMeasure, Finite, FiniteError},
+    base::{BaseMeasure, Finite, FiniteError, fit::distinct},
     likelihood::{BoundConfig, FlowConfig, likelihood_bound, log_ratio},
     manifold::Manifold,
     noise::Anchor,
@@ -21,6 +21,10 @@ use std::{ops::ControlFlow, sync::Arc};
 
 /// Noise levels of the likelihood bound that is reported; more than in training.
 const BOUND_LEVELS: usize = 64;
+
+/// Most distinct training points, counting signs, over which targets are averaged by themselves: up to here the sums cost less
+/// than half of a step of the usual network.
+const MOST_AVERAGED: usize = 20_000;
 
 /// The posterior mean of the base measure as anchor.
 pub const MAD: MethodEntry = MethodEntry {
@@ -74,12 +78,11 @@ impl Method for Anchored {
             validation_conditions: run.conditions(Part::Validation)?,
             fresh: run.fresh()?,
         };
-        let law = match config.targets {
-            Targets::Averaged if data.fresh.is_none() => {
-                let problem = |e: FiniteError| RunError::Contents { problem: format!("targets = averaged: {e}") };
-                Some(law(&data.train, run.manifold().as_ref()).map_err(problem)?)
-            }
-            _ => None,
+        let law = if data.fresh.is_some() || data.train_conditions.is_some() {
+            None
+        } else {
+            let law = law(&data.train, run.manifold().as_ref(), config.targets);
+            law.map_err(|e| RunError::Contents { problem: format!("targets = averaged: {e}") })?
         };
         let (anchor, base) = ((self.0)(run)?, run.base().clone());
         Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, law, data }))
@@ -124,15 +127,23 @@ fn spread(points: &Points) -> f64 {
     if spread > 0.0 { spread } else { 1.0 }
 }
 
-/// Equal weights on the training points, with both signs where the sign is free.
-fn law(train: &Points, manifold: &dyn Manifold) -> Result<Finite, FiniteError> {
-    let mut points = train.clone();
-    for block in manifold.odd_blocks() {
+/// The law of the training points, if targets are averaged over it: how often each occurs, with both signs where the sign is free.
+fn law(train: &Points, manifold: &dyn Manifold, targets: Targets) -> Result<Option<Finite>, FiniteError> {
+    if targets == Targets::Single {
+        return Ok(None);
+    }
+    let (mut points, mut counts) = distinct(train);
+    let blocks = manifold.odd_blocks();
+    if targets == Targets::Auto && points.len() << blocks.len().min(16) > MOST_AVERAGED {
+        return Ok(None);
+    }
+    for block in blocks {
         let mut flipped = points.clone();
         flipped.rows_mut().for_each(|x| x[block.clone()].iter_mut().for_each(|v| *v = -*v));
         points.extend(&flipped);
+        counts.extend_from_within(..);
     }
-    Finite::uniform(points)
+    Finite::weighted(points, &counts).map(Some)
 }
 
 /// The regression of F on (x₀ − m)/σ, without validation.

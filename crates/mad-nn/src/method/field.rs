@@ -272,7 +272,10 @@ pub(super) fn refuses(spec: &MethodSpec, manifold: &dyn Manifold, generator: &st
     let chosen = Generator::ALL.iter().find(|(known, _)| *known == generator);
     chosen
         .filter(|(_, generator)| !generator.suits(&spheres))
-        .map(|(word, _)| format!("generator {word} is defined on rotations only"))
+        .map(|(word, _)| match *word {
+            "ambient" => "generator ambient does not know that q and -q are one rotation; use lie-algebra or div-free".into(),
+            word => format!("generator {word} is defined on rotations only"),
+        })
 }
 
 #[cfg(test)]
@@ -291,7 +294,7 @@ mod tests {
             ("sphere:2", "div-free"),
             ("sphere:2", "ambient"),
             ("so3", "lie-algebra"),
-            ("so3", "ambient"),
+            ("so3", "div-free"),
             ("torus:3", "div-free"),
             ("product(so3,sphere:2)", "auto"),
         ] {

@@ -35,8 +35,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
 const OPTIONS: &[MethodOption] = &[MethodOption::new(
     "generator",
     Domain::Choice(|| vec!["auto", "div-free", "ambient", "lie-algebra"]),
-    "ambient",
-    "how the network's numbers become a tangent vector",
+    "auto",
+    "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else ambient",
 )];
 
 /// Steps of the flow in validations and reported likelihoods.
@@ -81,8 +81,12 @@ impl Method for FlowMatching {
 }
 
 fn network(run: &Run) -> FieldNetwork {
-    let spec = run.config().method_spec();
-    FieldNetwork::new(run.config(), run.manifold().as_ref(), spec.word("generator"))
+    let (spec, manifold) = (run.config().method_spec(), run.manifold().as_ref());
+    let generator = match spec.word("generator") {
+        "auto" if manifold.odd_blocks().is_empty() => "ambient",
+        word => word,
+    };
+    FieldNetwork::new(run.config(), manifold, generator)
         .expect("checked when the config was made")
 }
 

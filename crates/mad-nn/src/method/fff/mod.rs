@@ -85,7 +85,7 @@ impl Method for FreeForm {
 
     fn settings(&self) -> &'static str {
         // The likelihood of an encoder that is not yet inverse to the decoder means nothing, so it selects nothing.
-        "nfe = 1\nwidth = 256\ndepth = 2\nselect = 'last'"
+        "nfe = 1\nwidth = 256\ndepth = 2\ninput_gain = 2.0\nselect = 'last'"
     }
 
     fn refuses(&self, spec: &MethodSpec, manifold: &dyn Manifold) -> Option<String> {
