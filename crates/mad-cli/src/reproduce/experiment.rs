@@ -169,6 +169,8 @@ pub struct Quick {
     pub settings: Table,
     /// How runs are scored.
     pub score: Option<Scoring>,
+    /// Most rows of data sets that say how many they have.
+    pub rows: Option<usize>,
 }
 
 impl Experiment {

@@ -47,6 +47,9 @@ impl Experiment {
             experiment.keep(&changes.only, "quick.only")?;
             experiment.score = changes.score.unwrap_or(experiment.score);
             experiment.hurry(&changes.settings);
+            for rows in experiment.data.iter_mut().filter_map(|data| data.rows.as_mut()) {
+                *rows = (*rows).min(changes.rows.unwrap_or(*rows));
+            }
             experiment.hurried = true;
         }
         Ok(experiment)
@@ -62,6 +65,7 @@ impl Experiment {
             ("seeds", self.seeds.is_empty()),
             ("score", self.score == Scoring::default()),
             ("quick.settings", self.quick.settings.is_empty()),
+            ("quick.rows", self.quick.rows.is_none()),
         ];
         if let Some((key, _)) = own.iter().find(|(_, empty)| !empty) {
             let problem = format!("with from = \"{}\" this comes from there; use [only] to choose", other.name);

@@ -7,6 +7,7 @@ mod base_only;
 mod denoising;
 mod fff;
 mod field;
+mod field_run;
 mod fitted;
 mod options;
 mod rfm;

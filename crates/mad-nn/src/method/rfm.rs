@@ -3,8 +3,8 @@
 use super::{
     Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
     field::{self, FieldNetwork, LearnedField},
+    field_run::{FieldRun, finished},
     fitted::no_choice,
-    rsgm::{FieldRun, finished},
 };
 use crate::{
     bridge,

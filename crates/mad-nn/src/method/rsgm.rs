@@ -3,23 +3,23 @@
 use super::{
     Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
     field::{self, FieldNetwork, LearnedField},
+    field_run::{FieldRun, finished},
     fitted::no_choice,
 };
 use crate::{
     bridge,
-    config::{Config, Domain},
+    config::Domain,
     net::Layout,
-    run::{Part, Run, RunError},
-    train::{Fresh, Rows, Validation, summary},
+    run::{Run, RunError},
+    train::{Validation, summary},
 };
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
     manifold::Manifold,
-    metrics::Drift,
     riemannian::{Flow, Spheres, TangentField, TimeChange, heat_score, reverse_walk, walk},
     rng::{Purpose, Rng, stream},
-    sample::{SampleError, Samples, in_blocks},
+    sample::{SampleError, in_blocks},
     special::dot,
 };
 use rand::RngExt as _;
@@ -54,9 +54,6 @@ const OPTIONS: &[MethodOption] = &[
 /// Steps of the flow in validations and reported likelihoods.
 const VALIDATION_STEPS: usize = 16;
 const LIKELIHOOD_STEPS: usize = 50;
-
-/// Most rows of a validation: each takes a flow.
-const VALIDATION_ROWS: usize = 256;
 
 /// Where the first walk starts, in the time of the noise.
 const WALK_START: f64 = 1e-3;
@@ -182,35 +179,6 @@ fn rotations(spheres: &Spheres) -> bool {
 fn learned(network: &FieldNetwork, noise: Noise, weights: &[f32]) -> LearnedField {
     let spheres = network.spheres().clone();
     network.learned(weights, move |t| noise.scale(&spheres, t))
-}
-
-/// Rows and settings of a run of a tangent field.
-pub(super) struct FieldRun<'a> {
-    pub(super) run: &'a Run,
-    pub(super) config: &'a Config,
-    train: Points,
-    validation: Points,
-    fresh: Option<Fresh>,
-}
-
-impl<'a> FieldRun<'a> {
-    pub(super) fn open(run: &'a Run) -> Result<Self, RunError> {
-        let (train, validation) = (run.part(Part::Train)?, run.part(Part::Validation)?);
-        Ok(Self { run, config: run.config(), train, validation, fresh: run.fresh()? })
-    }
-
-    pub(super) fn rows(&self) -> Rows<'_> {
-        match &self.fresh {
-            Some(fresh) => Rows::Fresh(fresh.clone()),
-            None => Rows::Kept(&self.train),
-        }
-    }
-
-    /// The rows of a validation, if there are any.
-    pub(super) fn validation(&self) -> Option<Points> {
-        let rows = VALIDATION_ROWS.min(self.config.validation_rows as usize);
-        (!self.validation.is_empty()).then(|| self.validation.head(rows))
-    }
 }
 
 struct Matching<'a> {
@@ -409,18 +377,5 @@ impl Fitted for FittedScore {
 
     fn likelihood(&self, points: &Points) -> Likelihood {
         Likelihood { per_point: self.log_density(points, LIKELIHOOD_STEPS), is_bound: false }
-    }
-}
-
-/// Samples that never left the set, or an error if a number was lost on the way.
-pub(super) fn finished(
-    sampler: &'static str,
-    manifold: &dyn Manifold,
-    first: usize,
-    points: Points,
-) -> Result<Samples, SampleError> {
-    match points.as_slice().iter().position(|x| !x.is_finite()) {
-        Some(place) => Err(SampleError::NotFinite { sampler, row: first + place / points.dim(), sigma: 0.0 }),
-        None => Ok(Samples { drift: Drift::of(manifold, &points), points }),
     }
 }

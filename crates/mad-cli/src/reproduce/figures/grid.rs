@@ -69,9 +69,12 @@ impl Cell<'_> {
 /// More panels than this do not go into one row.
 const WIDEST: usize = 4;
 
+/// Panels in a row if there is one data set only, with many methods.
+const WRAPPED: usize = 3;
+
 /// Lays out panels made by `panel`, data first, and puts `end` after every row.
 ///
-/// Rows are data sets as in the paper; with many methods the methods become the rows. Methods have the same place
+/// Rows are data sets as in the paper; with many methods the methods become the rows, and a single data set is wrapped. Methods have the same place
 /// everywhere: the order in which they are first named.
 pub fn lay_out<'a>(
     title: &str,
@@ -107,7 +110,9 @@ pub fn lay_out<'a>(
         lines.push(line);
     }
     let across = labels.len() + 1;
-    let lines = if across > WIDEST && sets.len() < across {
+    let lines = if across > WIDEST && sets.len() == 1 {
+        lines.concat().chunks(WRAPPED).map(<[Cell]>::to_vec).collect()
+    } else if across > WIDEST && sets.len() < across {
         (0..across).map(|i| lines.iter().map(|line| line[i]).collect()).collect()
     } else {
         lines

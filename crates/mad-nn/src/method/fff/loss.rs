@@ -1,7 +1,7 @@
 //! What training minimises.
 
 use super::{
-    super::{Graded, MethodSpec, Objective, rsgm::FieldRun},
+    super::{Graded, MethodSpec, Objective, field_run::FieldRun},
     Model,
     fitted::FreeFormFlow,
 };
