@@ -77,10 +77,13 @@ fn a_table_is_made_once_and_finished_runs_are_skipped() {
         assert!(markdown.contains(words), "{words}\n{markdown}");
     }
     assert!(!markdown.contains("total variation"), "a sphere has no total variation\n{markdown}");
-    assert!(desk.read("doc/results.md").contains("6 runs"));
+    let document = desk.read("doc/results.md");
+    assert!(document.contains("6 runs") && document.contains("## A small table"), "{document}");
+    desk.write("doc/results.md", &format!("{}What it means.\n", document.replace("6 runs", "many runs")));
 
     let before = scores(&desk, "out");
-    let again = desk.json("reproduce --file small.toml --out out");
+    let again = desk.json("reproduce --file small.toml --out out --results doc/results.md");
+    assert_eq!(desk.read("doc/results.md"), format!("{document}What it means.\n"));
     assert_eq!((&again["ran"], &again["skipped"]), (&0.into(), &6.into()));
     assert_eq!(before, scores(&desk, "out"));
     assert_eq!(report["experiments"][0]["cells"], again["experiments"][0]["cells"]);

@@ -197,6 +197,7 @@ fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchS
         levels: config.level_draw(),
         range: config.noise_range(),
         anchor,
+        law: None,
         seed: 0,
     }
 }

@@ -19,6 +19,9 @@ pub fn machine() -> String {
     format!("{cores} cores{memory}, {} instructions", mad_nn::kernel::Simd::best().name())
 }
 
+/// What stands in the document from this line on was written by hand and is kept.
+const BY_HAND: &str = "<!-- by hand from here on -->";
+
 /// Writes all reports into the document `path`, and their figures into a folder of its name beside it.
 pub fn write_results(
     path: &Path,
@@ -51,5 +54,8 @@ pub fn write_results(
         }
         parts.push(text);
     }
+    let before = std::fs::read_to_string(path).unwrap_or_default();
+    let by_hand = before.find(BY_HAND).map_or(BY_HAND, |place| &before[place..]);
+    parts.push(by_hand.trim_end().to_owned());
     write_whole(path, &(parts.join("\n\n") + "\n"))
 }

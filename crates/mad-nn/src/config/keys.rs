@@ -68,6 +68,11 @@ pub const KEYS: &[Key] = &[
     key("sigma_min", Domain::Number(1e-8, 1e6), "smallest noise level"),
     key("sigma_max", Domain::Number(1e-8, 1e6), "largest noise level"),
     key("levels", Domain::Levels, "how training draws noise levels"),
+    key(
+        "targets",
+        Domain::Choice(|| vec!["single", "averaged"]),
+        "averaged over all training points that fit the noised one",
+    ),
     key("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network"),
     key("width", Domain::Count(1, 16_384), "numbers in a hidden layer"),
     key("depth", Domain::Count(1, 64), "hidden layers"),

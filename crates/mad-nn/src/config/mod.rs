@@ -38,6 +38,16 @@ pub enum Select {
     Last,
 }
 
+/// What the network is held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Targets {
+    /// The clean point that was noised.
+    Single,
+    /// The mean of all training points that could have been noised to the same place: the same minimum, less noise.
+    Averaged,
+}
+
 /// How the averaged weights begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,6 +83,7 @@ pub struct Config {
     pub sigma_min: f64,
     pub sigma_max: f64,
     pub levels: String,
+    pub targets: Targets,
     pub network: String,
     pub width: u64,
     pub depth: u64,

@@ -58,6 +58,7 @@ const DEFAULTS: &str = "
     ema = 0.99
     ema_start = 'warm'
     levels = 'log-uniform'
+    targets = 'single'
     network = 'mlp'
     width = 512
     depth = 5

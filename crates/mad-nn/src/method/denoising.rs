@@ -3,7 +3,7 @@
 use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
 use crate::{
     LearnedDenoiser,
-    config::Config,
+    config::{Config, Targets},
     net::{Layout, Model},
     run::{Part, Run, RunError},
     train::{BatchSource, Fresh, Rows, Validation, gradient, validate},
@@ -11,7 +11,7 @@ use crate::{
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::BaseMeasure,
+    base::{BaseMeasure, Finite, FiniteError},
     likelihood::{BoundConfig, FlowConfig, likelihood_bound, log_ratio},
     manifold::Manifold,
     noise::Anchor,
@@ -74,14 +74,15 @@ impl Method for Anchored {
             validation_conditions: run.conditions(Part::Validation)?,
             fresh: run.fresh()?,
         };
-        Ok(Box::new(RunObjective {
-            config,
-            model,
-            sign_blocks,
-            anchor: (self.0)(run)?,
-            base: run.base().clone(),
-            data,
-        }))
+        let law = match config.targets {
+            Targets::Averaged if data.fresh.is_none() => {
+                let problem = |e: FiniteError| RunError::Contents { problem: format!("targets = averaged: {e}") };
+                Some(law(&data.train, run.manifold().as_ref()).map_err(problem)?)
+            }
+            _ => None,
+        };
+        let (anchor, base) = ((self.0)(run)?, run.base().clone());
+        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, law, data }))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
@@ -121,6 +122,17 @@ fn spread(points: &Points) -> f64 {
         points.rows().map(|row| row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum::<f64>()).sum::<f64>();
     let spread = (square / (n * d as f64)).sqrt();
     if spread > 0.0 { spread } else { 1.0 }
+}
+
+/// Equal weights on the training points, with both signs where the sign is free.
+fn law(train: &Points, manifold: &dyn Manifold) -> Result<Finite, FiniteError> {
+    let mut points = train.clone();
+    for block in manifold.odd_blocks() {
+        let mut flipped = points.clone();
+        flipped.rows_mut().for_each(|x| x[block.clone()].iter_mut().for_each(|v| *v = -*v));
+        points.extend(&flipped);
+    }
+    Finite::uniform(points)
 }
 
 /// The regression of F on (x₀ − m)/σ, without validation.
@@ -168,6 +180,7 @@ struct RunObjective<'a> {
     sign_blocks: Vec<std::ops::Range<usize>>,
     anchor: Anchor,
     base: Arc<dyn BaseMeasure>,
+    law: Option<Finite>,
     data: RunData,
 }
 
@@ -185,6 +198,7 @@ impl RunObjective<'_> {
             levels: self.config.level_draw(),
             range: self.config.noise_range(),
             anchor: &self.anchor,
+            law: self.law.as_ref().map(|law| law as &dyn BaseMeasure),
             seed: self.config.seed,
         };
         Denoising { model: &self.model, batches }

@@ -10,6 +10,7 @@ use crate::{
 use burn::tensor::Device;
 use mad_core::{
     Points,
+    base::BaseMeasure,
     noise::{Anchor, LevelDraw, NoiseRange, NoisedBatch},
     rng::{Purpose, Rng, stream},
 };
@@ -44,6 +45,8 @@ pub struct BatchSource<'a> {
     pub range: NoiseRange,
     /// What the target is measured from.
     pub anchor: &'a Anchor,
+    /// The law of the clean points, if targets are to be averaged over it.
+    pub law: Option<&'a dyn BaseMeasure>,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -58,7 +61,11 @@ impl BatchSource<'_> {
             let present = places.iter().map(|_| rng.random::<f64>() >= self.dropout).collect();
             (conditions.select(&places), present)
         });
-        let noised = NoisedBatch::draw(&x0, self.levels, self.range, self.anchor, &mut rng);
+        let (levels, range, anchor) = (self.levels, self.range, self.anchor);
+        let noised = match self.law {
+            None => NoisedBatch::draw(&x0, levels, range, anchor, &mut rng),
+            Some(law) => NoisedBatch::draw_averaged(&x0, law, levels, range, anchor, &mut rng),
+        };
         Batch { noised, condition }
     }
 
@@ -147,6 +154,7 @@ mod tests {
             levels: LevelDraw::LogUniform,
             range: NoiseRange { min: 0.1, max: 1.0 },
             anchor: &Anchor::Ambient,
+            law: None,
             seed: 0,
         };
         let mut weights = model.initialise(0);
