@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 fn a_short_fit_beats_the_uniform_law() {
     let folder = tempfile::tempdir().unwrap();
     let settings = |method: &'static str| {
-        [method, "steps=200", "batch=64", "width=48", "depth=2", "learning_rate=3e-3", "evaluate_every=0"]
+        [method, "steps=300", "batch=64", "width=48", "depth=2", "learning_rate=3e-3", "evaluate_every=0"]
     };
     for (spec, method) in [
         ("sphere:2", "method=fff:blocks=2,newton=10"),

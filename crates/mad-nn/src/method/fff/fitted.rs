@@ -18,8 +18,11 @@ use std::{ops::ControlFlow, sync::Arc};
 /// Rows evaluated together.
 const BLOCK_ROWS: usize = 128;
 
-/// Longest Newton step, in radians on each sphere.
+/// Longest Newton step, in radians.
 const LONGEST_STEP: f64 = 0.5;
+
+/// A point this near, in radians, is reached: a few roundings of the network.
+const CLOSE: f64 = 1e-5;
 
 /// Encoder and decoder with their weights.
 pub(super) struct FreeFormFlow {
@@ -89,41 +92,53 @@ impl FreeFormFlow {
         (0..n).map(decoded).collect()
     }
 
-    /// Moves codes by one Newton step of g(z) = x.
-    fn improve(&self, x: &Points, z: &mut Points) {
+    /// Moves the codes of `rows` by one Newton step of g(z) = x, and returns those that were not there yet.
+    fn improve(&self, x: &Points, z: &mut Points, rows: &[usize]) -> Vec<usize> {
         let (spheres, dim) = (&self.model.spheres, x.dim());
         let d = spheres.intrinsic_dim();
-        for (i, Decoded { point, jacobian }) in self.decoded(z).into_iter().enumerate() {
+        let mut moved = Vec::new();
+        for (&i, Decoded { point, mut jacobian }) in rows.iter().zip(self.decoded(&z.select(rows))) {
             let mut missing = vec![0.0; dim];
             spheres.log(&point, x.row(i), &mut missing);
-            let mut step: Vec<f64> = spheres.basis(&point).chunks_exact(dim).map(|e| dot(e, &missing)).collect();
-            eliminate(&mut jacobian.clone(), &mut step, d);
-            let mut moved = vec![0.0; dim];
-            for (along, vector) in step.iter().zip(spheres.basis(z.row(i)).chunks_exact(dim)) {
-                moved.iter_mut().zip(vector).for_each(|(m, e)| *m += along * e);
+            if norm(&missing) < CLOSE {
+                continue;
             }
-            let length = norm(&moved);
-            if length.is_finite() && length > 0.0 {
+            let mut along: Vec<f64> = spheres.basis(&point).chunks_exact(dim).map(|e| dot(e, &missing)).collect();
+            eliminate(&mut jacobian, &mut along, d);
+            let mut step = vec![0.0; dim];
+            for (along, vector) in along.iter().zip(spheres.basis(z.row(i)).chunks_exact(dim)) {
+                step.iter_mut().zip(vector).for_each(|(s, e)| *s += along * e);
+            }
+            let length = norm(&step);
+            if length.is_finite() {
                 let factor = (LONGEST_STEP / length).min(1.0);
-                moved.iter_mut().for_each(|m| *m *= factor);
-                spheres.exp(z.row_mut(i), &moved);
+                step.iter_mut().for_each(|s| *s *= factor);
+                spheres.exp(z.row_mut(i), &step);
+                moved.push(i);
             }
         }
+        moved
     }
 
     /// Log-density of each row with respect to volume.
     ///
     /// # Formula
-    /// log p(x) = log p_Z(z) − log|det Dg(z)| at z = f(x), the determinant taken between orthonormal tangent bases at z and g(z).
+    /// log p(x) = log p_Z(z) − log|det Dg(z)| at g(z) = x, the determinant taken between orthonormal tangent bases at z and x.
     ///
-    /// This is the density of samples at g(f(x)), and so at x as far as g inverts f: distances of g(f(x)) from x must be small
-    /// against the details of the density. Newton steps
-    /// solve g(z) = x first.
+    /// Newton steps solve g(z) = x from z = f(x). The published code takes f(x) itself, and so reads the density at g(f(x)). That
+    /// flatters a model whose encoder is not quite inverse: its "density" had mass 1.39 after 1000 steps on `so3-mixture:16`, 1.16
+    /// after 2000 steps on `earthquake`; with Newton steps 1.05 and 1.01 (`mad density --grid`).
     pub fn log_densities(&self, x: &Points) -> Vec<f64> {
         let block = |x: &[f64]| {
             let x = Points::from_vec(x.to_vec(), self.model.spheres.ambient_dim());
             let mut z = self.encode(&x);
-            (0..self.newton).for_each(|_| self.improve(&x, &mut z));
+            let mut open: Vec<usize> = (0..x.len()).collect();
+            for _ in 0..self.newton {
+                if open.is_empty() {
+                    break;
+                }
+                open = self.improve(&x, &mut z, &open);
+            }
             let latent: Vec<f64> = z.rows().map(|z| self.latent.log_weight(z)).collect();
             let d = self.model.spheres.intrinsic_dim();
             let volumes = self.decoded(&z).into_iter().map(move |mut g| eliminate(&mut g.jacobian, &mut [], d));

@@ -57,8 +57,8 @@ const OPTIONS: &[MethodOption] = &[
     MethodOption::new(
         "newton",
         Domain::Count(0, 100),
-        "0",
-        "Newton steps from f(x) towards g(z) = x before a density is read; 0 is published",
+        "10",
+        "most Newton steps from f(x) towards g(z) = x before a density is read; 0 is published",
     ),
 ];
 
@@ -74,7 +74,8 @@ const OPTIONS: &[MethodOption] = &[
 ///
 /// # Deviations
 /// Rotations are unit quaternions with odd maps instead of 3×3 matrices with a polar projection ([`map`]). Networks start as
-/// the identity. The probe v has length √d instead of √D (`volume=ambient` for the latter).
+/// the identity. The probe v has length √d instead of √D (`volume=ambient` for the latter). Densities are read where g(z) = x
+/// (`newton=0` reads them at z = f(x)).
 #[derive(Debug)]
 struct FreeForm;
 
