@@ -72,6 +72,8 @@ pub enum Command {
     Base(Base),
     Plot(Plot),
     Data(Data),
+    Reproduce(Reproduce),
+    ReproduceJob(ReproduceJob),
     Bench(Bench),
     List(List),
     Completions(Completions),
@@ -144,9 +146,15 @@ pub struct Fit {
     /// Run folder to write
     #[arg(long, value_name = "RUN")]
     pub out: PathBuf,
-    /// `mad` (base measure as anchor), `dsm` (no anchor) or `skip`
+    /// `mad` (base measure as anchor), `dsm` (no anchor), or a rival such as `rfm` or `kde` (`mad list methods`)
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,
+    /// Base measure: `default`, `uniform`, `mixture` or `kde` (fitted to the data first), `mixture:FILE`
+    #[arg(long, value_name = "BASE")]
+    pub base: Option<String>,
+    /// Rows to make or choose of a named data set
+    #[arg(long, value_name = "N")]
+    pub rows: Option<usize>,
     /// TOML file with settings
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,
@@ -359,6 +367,48 @@ pub enum DataCommand {
     },
 }
 
+/// Repeat the paper's experiments: train, score, and put our numbers beside the paper's
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    mad reproduce table-earth --quick\n  \
+    mad reproduce all --out mad-reproduce --results results.md\n  \
+    mad reproduce --file mine.toml\n\
+    Started again, it goes on where it stopped: finished runs are not repeated.")]
+pub struct Reproduce {
+    /// Names from `mad list experiments`, or `all`
+    #[arg(value_name = "NAME", required_unless_present = "file", conflicts_with = "file")]
+    pub names: Vec<String>,
+    /// An experiment of one's own, in the form of `experiments/*.toml`
+    #[arg(long, value_name = "FILE.toml")]
+    pub file: Option<PathBuf>,
+    /// The smaller version: minutes instead of hours
+    #[arg(long)]
+    pub quick: bool,
+    /// Search the grids of the file instead of using the settings that the paper found; chosen on validation rows only
+    #[arg(long)]
+    pub grid: bool,
+    /// Folder for runs, tables and figures
+    #[arg(long, value_name = "DIR", default_value = "mad-reproduce")]
+    pub out: PathBuf,
+    /// Runs at a time; as many as there are cores for if absent. `--threads` is the number of threads of each, 1 if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Write all tables and figures into one Markdown document
+    #[arg(long, value_name = "FILE.md")]
+    pub results: Option<PathBuf>,
+    /// Say which runs there are, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// One run of `reproduce`, which starts it
+#[derive(Debug, Args)]
+#[command(hide = true)]
+pub struct ReproduceJob {
+    /// Folder of the job
+    pub folder: PathBuf,
+}
+
 /// Measure how long training, sampling, base scores, metrics and loading take here
 #[derive(Debug, Args)]
 #[command(
@@ -398,6 +448,7 @@ pub enum ListKind {
     Metrics,
     Settings,
     Benches,
+    Experiments,
 }
 
 /// Print a completion script for a shell

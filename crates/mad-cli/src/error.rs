@@ -2,7 +2,8 @@
 
 use crate::bench::PeerError;
 use crate::plot::PlotError;
-use mad_core::base::MixtureError;
+use crate::reproduce::ExperimentError;
+use mad_core::base::{MixtureError, fit::FitError};
 use mad_core::data::{DataError, LoadError};
 use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
@@ -23,6 +24,8 @@ pub enum CliError {
     Load(#[from] LoadError),
     #[error(transparent)]
     Mixture(#[from] MixtureError),
+    #[error("base: {0}")]
+    Fit(FitError),
     #[error(transparent)]
     Metric(#[from] MetricError),
     #[error(transparent)]
@@ -43,6 +46,8 @@ pub enum CliError {
     Peer(#[from] PeerError),
     #[error(transparent)]
     Plot(#[from] PlotError),
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     #[error(
@@ -53,6 +58,12 @@ pub enum CliError {
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]
     Stopped { signal: i32 },
+    /// Some runs of an experiment failed; the others are there.
+    #[error("{failed} of {total} runs failed; the same command tries them again")]
+    ReproduceFailed { failed: usize, total: usize },
+    /// A signal arrived while experiments ran.
+    #[error("interrupted by signal {signal}; {done} of {total} runs are done, the same command goes on")]
+    ReproduceStopped { signal: i32, done: usize, total: usize },
     /// A signal arrived; everything was saved.
     #[error("interrupted by signal {signal}; saved at step {step}, continue with --resume")]
     Interrupted { signal: i32, step: u64 },
@@ -76,14 +87,16 @@ impl CliError {
     /// 2 usage, 3 bad data, 4 bad checkpoint, 5 input/output, 6 numerical failure, 128 + signal when interrupted, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) => 2,
+            CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) | CliError::Experiment(_) => 2,
+            CliError::ReproduceFailed { .. } => 1,
             CliError::Data(error) | CliError::Load(LoadError::Data(error)) => match error {
                 error if error.is_usage() => 2,
                 error if error.is_io() => 5,
                 _ => 3,
             },
             CliError::Load(_) => 2,
-            CliError::Mixture(_) => 3,
+            CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
+            CliError::Fit(_) => 2,
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
@@ -102,11 +115,16 @@ impl CliError {
             CliError::Peer(PeerError::NotInstalled { .. } | PeerError::NoPeers { .. }) => 2,
             CliError::Peer(_) => 5,
             CliError::Plot(PlotError::Format { .. }) => 2,
-            CliError::Plot(PlotError::Coordinates { .. } | PlotError::Densities { .. }) => 3,
+            CliError::Plot(
+                PlotError::Coordinates { .. }
+                | PlotError::Densities { .. }
+                | PlotError::Count { .. }
+                | PlotError::Empty { .. },
+            ) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
-            CliError::Interrupted { signal, .. } | CliError::Stopped { signal } => {
-                128u8.saturating_add(u8::try_from(*signal).unwrap_or(0))
-            }
+            CliError::Interrupted { signal, .. }
+            | CliError::ReproduceStopped { signal, .. }
+            | CliError::Stopped { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
         }
     }
 }
@@ -116,6 +134,7 @@ impl From<PrepareError> for CliError {
         match error {
             PrepareError::Config(error) => CliError::Config(error),
             PrepareError::Data(error) => CliError::Data(error),
+            PrepareError::Fit(error) => CliError::Fit(error),
         }
     }
 }

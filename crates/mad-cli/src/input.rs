@@ -43,13 +43,22 @@ impl Reading {
 }
 
 /// A table from a file, from standard input, or from a named data set; the latter knows its manifold.
-pub fn table(common: &Common, reading: &Reading, source: &str, seed: u64) -> Result<(Table, Option<String>), CliError> {
+pub fn table(
+    common: &Common,
+    reading: &Reading,
+    source: &str,
+    rows: Option<usize>,
+    seed: u64,
+) -> Result<(Table, Option<String>), CliError> {
     if source == "-" || Path::new(source).exists() {
+        if rows.is_some() {
+            return Err(CliError::Usage(format!("--rows is for named data sets; {source} is a file")));
+        }
         return Ok((data::read(Path::new(source), &reading.read_options()?)?, None));
     }
     match data::generators::dataset(source) {
         Ok((entry, arguments)) => {
-            let table = data::generators::make(source, None, seed, seed, common.data_dir())?;
+            let table = data::generators::make(source, rows, seed, seed, common.data_dir())?;
             Ok((table, Some((entry.manifold)(&arguments))))
         }
         // A word with an ending or a folder was meant as a file; say that it is not there.

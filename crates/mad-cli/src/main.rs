@@ -9,6 +9,7 @@ mod interrupt;
 mod output;
 mod plot;
 mod progress;
+mod reproduce;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Every named data set can be made, loads on its manifold, depends on its seed, and follows its known law.
 
 use mad_core::{
+    Points,
     base::BaseMeasure as _,
     data::{
         ColumnOptions, Columns, DataError,
@@ -19,7 +20,9 @@ const FROM_FILES: [&str; 4] = ["volcano", "earthquake", "flood", "fire"];
 
 #[test]
 fn every_set_loads_on_its_manifold() {
-    let context = BuildContext::new(|_| Ok(PointTable { points: circle::support(), weights: None }));
+    let two = || Points::from_vec(vec![-1.0, 0.0, 1.0, 0.0], 2);
+    let support = |name: &str| if name == "two-points-support" { two() } else { circle::support() };
+    let context = BuildContext::new(|name| Ok(PointTable { points: support(name), weights: None }));
     let names: BTreeSet<_> = DATASETS.iter().map(|e| e.name).collect();
     assert_eq!(names.len(), DATASETS.len(), "names are unique");
     for entry in DATASETS {
@@ -27,9 +30,11 @@ fn every_set_loads_on_its_manifold() {
             eprintln!("SKIPPED {}: set MAD_DATA to the data directory to run it", entry.name);
             continue;
         }
-        let rows = if entry.name == "circle8-support" { None } else { Some(300) };
+        let fixed = [("circle8-support", 8), ("two-points-support", 2)];
+        let fixed = fixed.iter().find(|set| set.0 == entry.name).map(|set| set.1);
+        let rows = if fixed.is_some() { None } else { Some(300) };
         let table = make(entry.name, rows, 1, 0, None).unwrap();
-        assert_eq!(table.len(), rows.unwrap_or(8), "{}", entry.name);
+        assert_eq!(table.len(), fixed.unwrap_or(300), "{}", entry.name);
         let (_, arguments) = dataset(entry.name).unwrap();
         let mut spec: Spec = (entry.manifold)(&arguments).parse().unwrap();
         if !spec.is_resolved() {
@@ -49,7 +54,7 @@ fn every_set_loads_on_its_manifold() {
 
 #[test]
 fn first_rows_do_not_depend_on_how_many_are_made() {
-    for name in ["so3-mixture:4", "vmf-mixture", "checkerboard-t2", "circle8-skewed", "categorical-toy"] {
+    for name in ["so3-mixture:4", "vmf-mixture", "checkerboard-t2", "circle8-skewed", "two-points", "categorical-toy"] {
         let (few, many) = (make(name, Some(1500), 3, 1, None).unwrap(), make(name, Some(3000), 3, 1, None).unwrap());
         assert_eq!(few, many.select(&(0..1500).collect::<Vec<_>>()), "{name}");
     }
@@ -169,6 +174,15 @@ fn mean_direction_of_draws_agrees_with_the_density() {
         let exact: f64 = grid.rows().map(|x| area * x[i] * mixture.log_weight(x).exp()).sum();
         assert!((drawn - exact).abs() < 4.0 / (points.len() as f64).sqrt(), "{i}: {drawn} {exact}");
     }
+}
+
+#[test]
+fn two_points_have_the_papers_probabilities() {
+    let n = 40_000;
+    let table = make("two-points", Some(n), 0, 0, None).unwrap();
+    let right = (0..n).filter(|&row| table.number(row, 0).unwrap() == 1.0).count() as f64 / n as f64;
+    assert!((right - 0.9).abs() < 4.0 * (0.09 / n as f64).sqrt(), "{right}");
+    assert!((0..n).all(|row| table.number(row, 1).unwrap() == 0.0));
 }
 
 #[test]

@@ -43,3 +43,18 @@ pub fn numbers_f64<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
 pub fn numbers_f32<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec::<f32>().expect("tensors of this crate hold f32")
 }
+
+/// A loss of the weights and its gradient. The weights are lent to a tensor and come back unchanged.
+pub fn differentiate(
+    weights: &mut Vec<f32>,
+    device: &Device,
+    loss: impl FnOnce(Tensor<1>) -> Tensor<1>,
+) -> (f64, Vec<f32>) {
+    let lent = vector_f32(std::mem::take(weights), device).require_grad();
+    let loss = loss(lent.clone());
+    let mut gradients = loss.backward();
+    let gradient = lent.grad_remove(&mut gradients).expect("the loss depends on the weights");
+    drop(gradients);
+    *weights = numbers_f32(lent.inner());
+    (numbers_f64(loss.inner())[0], numbers_f32(gradient))
+}

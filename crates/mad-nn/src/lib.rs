@@ -1,12 +1,13 @@
 //! Networks, training, checkpoints and run folders of MAD, on Burn.
 //!
-//! [`fit`](train::fit) turns data into a [`Run`] folder; [`Run::open`] reads one back and [`Run::denoiser`] gives the trained
-//! [`LearnedDenoiser`], which every sampler and likelihood of `mad-core` accepts.
+//! [`fit`](train::fit) turns data into a [`Run`] folder; [`Run::open`] reads one back and [`Run::fitted`] gives the trained
+//! model, which draws samples and knows densities whatever [`method`] it was trained by.
 //!
 //! From a table of latitudes and longitudes to samples and a density:
 //!
 //! ```
 //! use mad_nn::mad_core::data::{ColumnOptions, generators, load};
+//! use mad_nn::method::SampleRequest;
 //! use mad_nn::train::{Silent, fit};
 //! use mad_nn::{Contents, Partial};
 //! use std::sync::atomic::AtomicBool;
@@ -22,10 +23,10 @@
 //! let contents = Contents::new(&table, loaded, &settings)?;
 //! let run = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false))?.run;
 //!
-//! let denoiser = run.denoiser()?;
-//! let samples = run.sample(&denoiser, 10, 1)?.points; // unit vectors
+//! let model = run.fitted()?;
+//! let (samples, _) = model.draw(&SampleRequest::new(1), 10)?; // unit vectors
 //! let rows = run.columns().points.encode(&samples); // latitude and longitude again
-//! let nats = run.log_density(&denoiser, &samples.head(1))[0];
+//! let nats = model.log_density(&samples.head(1), 30)[0];
 //! println!("{:?}: log-density {nats:.3}", rows[0]);
 //! # assert_eq!((samples.len(), rows.len(), rows[0].len()), (10, 10, 2));
 //! # assert!(samples.rows().all(|x| run.manifold().deviation(x) < 1e-14));
@@ -41,6 +42,7 @@ mod denoiser;
 pub mod device;
 pub mod disk;
 pub mod kernel;
+pub mod method;
 pub mod net;
 pub mod optim;
 pub mod run;

@@ -8,7 +8,7 @@ use mad_core::noise::{Anchor, LevelDraw, NoiseRange};
 use mad_nn::{
     device::DeviceChoice,
     net::{self, Activation, Model, Shape},
-    train::{BatchSource, gradient},
+    train::{BatchSource, Rows, gradient},
 };
 
 /// Largest distance, relative to the size of a layer's gradient, in units of single precision: sums of about a hundred terms in
@@ -22,7 +22,7 @@ fn gradients_agree_with_the_cpu() {
     let points = clustered(manifold.as_ref(), 100, 0);
     let anchor = Anchor::Base(manifold.uniform());
     let batch = BatchSource {
-        points: &points,
+        points: Rows::Kept(&points),
         conditions: None,
         dropout: 0.0,
         sign_blocks: Vec::new(),
@@ -30,6 +30,7 @@ fn gradients_agree_with_the_cpu() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 1e-2, max: 5.0 },
         anchor: &anchor,
+        law: None,
         seed: 1,
     }
     .draw(0);

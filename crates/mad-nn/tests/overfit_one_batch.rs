@@ -11,7 +11,7 @@ use mad_nn::{
     device,
     net::{self, Activation, Model, Shape},
     optim::{Adam, Weights},
-    train::{BatchSource, Observer, Outcome, Silent, Validation, fit, gradient},
+    train::{BatchSource, Observer, Outcome, Rows, Silent, Validation, fit, gradient},
 };
 use std::sync::atomic::AtomicBool;
 
@@ -21,7 +21,7 @@ fn every_network_holds_one_batch() {
     let points = clustered(manifold.as_ref(), 32, 0);
     let anchor = Anchor::Base(manifold.uniform());
     let batch = BatchSource {
-        points: &points,
+        points: Rows::Kept(&points),
         conditions: None,
         dropout: 0.0,
         sign_blocks: Vec::new(),
@@ -29,10 +29,11 @@ fn every_network_holds_one_batch() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 1e-2, max: 5.0 },
         anchor: &anchor,
+        law: None,
         seed: 1,
     }
     .draw(0);
-    let adam = Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0 };
+    let adam = Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0, warm_start: true };
     for entry in net::NETWORKS {
         for activation in [Activation::Sin, Activation::Silu] {
             let shape = Shape { dim: 4, condition: 0, width: 96, depth: 3, activation, input_gain: 1.0 };
@@ -57,7 +58,7 @@ fn gradient_is_the_slope_of_the_loss() {
     let points = clustered(manifold.as_ref(), 32, 0);
     let anchor = Anchor::Ambient;
     let batch = BatchSource {
-        points: &points,
+        points: Rows::Kept(&points),
         conditions: None,
         dropout: 0.0,
         sign_blocks: manifold.odd_blocks(),
@@ -65,6 +66,7 @@ fn gradient_is_the_slope_of_the_loss() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 0.1, max: 5.0 },
         anchor: &anchor,
+        law: None,
         seed: 1,
     }
     .draw(3);

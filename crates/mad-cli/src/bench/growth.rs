@@ -81,6 +81,7 @@ pub fn figure(grown: &[Growth], title: &str) -> Figure<'static> {
         x: (lines[0].size.to_owned(), Scale::Log),
         y: ("milliseconds".to_owned(), Scale::Log),
         series: lines.iter().map(series).collect(),
+        ..CurvePanel::default()
     });
     curves(title, panels.collect())
 }

@@ -10,9 +10,11 @@ use mad_core::noise::Anchor;
 use mad_core::rng::{Purpose, stream};
 use mad_core::sample::{self, Generate};
 use mad_nn::kernel::Products;
+use mad_nn::method::Denoising;
 use mad_nn::optim::Weights;
-use mad_nn::train::{BatchSource, Trainer};
+use mad_nn::train::{BatchSource, Rows, Trainer};
 use mad_nn::{Config, LearnedDenoiser, Partial, device};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Everything `mad bench` can do, in the order of its table.
@@ -178,7 +180,8 @@ pub(super) fn training(spec: &str, settings: &str) -> Box<dyn FnMut()> {
     let mut index = 0;
     Box::new(move || {
         let batches = source(&points, &anchor, &config);
-        let trainer = Trainer { model: &model, batches, adam: config.adam(), device: device::training() };
+        let objective = Denoising { model: &model, batches };
+        let trainer = Trainer { objective: &objective, adam: config.adam(), device: device::training() };
         trainer.step(&mut weights, index, config.learning_rate);
         index += 1;
     })
@@ -186,7 +189,7 @@ pub(super) fn training(spec: &str, settings: &str) -> Box<dyn FnMut()> {
 
 fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchSource<'a> {
     BatchSource {
-        points,
+        points: Rows::Kept(points),
         conditions: None,
         dropout: 0.0,
         sign_blocks: Vec::new(),
@@ -194,6 +197,7 @@ fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchS
         levels: config.level_draw(),
         range: config.noise_range(),
         anchor,
+        law: None,
         seed: 0,
     }
 }
@@ -222,7 +226,7 @@ pub(super) fn sampling(spec: &str, n: usize) -> Box<dyn FnMut()> {
         let mut rows = 0;
         let mut count = |block: Points| {
             rows += block.len();
-            Ok::<(), sample::SampleError>(())
+            ControlFlow::Continue(())
         };
         let base = manifold.uniform();
         generate.run(&denoiser, base.as_ref(), manifold.as_ref(), n, &mut count).expect("finite samples");

@@ -1,6 +1,6 @@
 //! `mad demo`: the whole way on the embedded earthquakes, MAD beside DSM.
 
-use super::eval::{compare, nll_bound};
+use super::eval::{compare, nll};
 use super::fit::{contents, train_contents};
 use super::opened::{Opened, SamplerChoice};
 use super::plot::beside;
@@ -75,20 +75,20 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
 fn score(method: &'static str, opened: &Opened, seconds: f64, seed: u64) -> Result<(Score, Points), CliError> {
     let (training, test) = (opened.run.part(Part::Train)?, opened.run.part(Part::Test)?);
     let rows = opened.run.info().rows;
-    let samples = opened.sample(SamplerChoice::default(), seed, rows.train + rows.validation + rows.test)?;
+    let (samples, sampled) = opened.sample(SamplerChoice::default(), seed, rows.train + rows.validation + rows.test)?;
     let manifold = opened.run.manifold().as_ref();
-    let same_size = samples.points.head(test.len());
+    let same_size = samples.head(test.len());
     let found = compare(manifold, &same_size, &test, Some(&training), &["mmd".to_owned()], seed)?;
     let value = |name: &str| found.iter().find(|m| m.name == name).map_or(f64::NAN, |m| m.value);
     let score = Score {
         method,
-        nll: nll_bound(opened, &test).value,
+        nll: nll(opened, &test).value,
         mmd: value("mmd"),
         mmd_floor: value("mmd_floor"),
-        drift: samples.drift.mean,
+        drift: sampled.drift.mean,
         seconds,
     };
-    Ok((score, samples.points))
+    Ok((score, samples))
 }
 
 fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError> {

@@ -5,7 +5,6 @@ use crate::args::{Common, Eval};
 use crate::error::CliError;
 use crate::output;
 use mad_core::Points;
-use mad_core::likelihood::{BoundConfig, likelihood_bound};
 use mad_core::manifold::Manifold;
 use mad_core::metrics::{Comparison, METRICS, Measurement, drift_measurements};
 use mad_nn::Part;
@@ -13,9 +12,6 @@ use serde_json::{Map, Value, json};
 
 /// Subsets of the training points over which the floor of a metric is averaged.
 const FLOOR_DRAWS: usize = 20;
-
-/// Noise levels of the likelihood bound; more than in training, as this number is reported.
-const BOUND_LEVELS: usize = 64;
 
 pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     check_names(&args.metrics)?;
@@ -31,14 +27,13 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     })
 }
 
-/// The likelihood bound of a run at `points`, as a measurement in nats per original unit.
-pub fn nll_bound(opened: &Opened, points: &Points) -> Measurement {
-    let base = opened.run.base().as_ref();
-    let config = BoundConfig { levels: BOUND_LEVELS, ..BoundConfig::default() };
-    let bound = likelihood_bound(&opened.denoiser, base, opened.run.config().noise_range(), points, &config);
-    let value = bound.negative_log_likelihood(base, points) - opened.columns().log_jacobian();
-    let note = format!("± {:.3} nats w.r.t. volume; upper bound, lower is better", bound.standard_error);
-    Measurement { name: "nll_bound".into(), value, note }
+/// The negative log-likelihood of a run at `points`, or an upper bound, in nats per original unit.
+pub fn nll(opened: &Opened, points: &Points) -> Measurement {
+    let likelihood = opened.model.likelihood(points);
+    let (value, error) = likelihood.negative_mean();
+    let (name, kind) = if likelihood.is_bound { ("nll_bound", "upper bound, ") } else { ("nll", "") };
+    let note = format!("± {error:.3} nats w.r.t. volume; {kind}lower is better");
+    Measurement { name: name.into(), value, note }
 }
 
 /// All metrics that compare samples with a reference, or those named.
@@ -81,19 +76,19 @@ fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     let wanted = |name: &str| args.metrics.is_empty() || args.metrics.iter().any(|m| m == name);
     let mut measurements = Vec::new();
     if wanted("nll") {
-        measurements.push(nll_bound(&opened, &reference));
+        measurements.push(nll(&opened, &reference));
     }
     if args.metrics.iter().all(|m| m == "nll") && !args.metrics.is_empty() {
         return Ok(measurements);
     }
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
-    let samples = opened.sample(choice, args.seed, args.n.unwrap_or(reference.len()))?;
+    let (samples, sampled) = opened.sample(choice, args.seed, args.n.unwrap_or(reference.len()))?;
     let training = opened.run.part(Part::Train)?;
-    let found = compare(manifold, &samples.points, &reference, Some(&training), &args.metrics, args.seed)?;
+    let found = compare(manifold, &samples, &reference, Some(&training), &args.metrics, args.seed)?;
     // These samples were projected; what counts is how far they stood off before.
     measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
     if wanted("drift") {
-        measurements.extend(drift_measurements(&samples.drift));
+        measurements.extend(drift_measurements(&sampled.drift));
     }
     Ok(measurements)
 }

@@ -7,6 +7,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Meter;
+use mad_core::base::BaseChoice;
 use mad_core::data::{self, Loaded, Table, duplicates};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
@@ -26,7 +27,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
     settings.flag("--seed", "seed", seed as i64)?;
-    let (table, own) = input::table(common, &args.reading, &args.data, seed)?;
+    let (table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
     let Some(spec) = args.manifold.clone().or(asked_for).or(own) else {
         return Err(CliError::Usage(format!(
@@ -52,8 +53,10 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
     for assignment in &args.set {
         settings.set(assignment)?;
     }
-    if let Some(method) = &args.method {
-        settings.flag("--method", "method", method.as_str())?;
+    for (flag, key, value) in [("--method", "method", &args.method), ("--base", "base", &args.base)] {
+        if let Some(value) = value {
+            settings.flag(flag, key, value.as_str())?;
+        }
     }
     for (flag, key, value) in
         [("--steps", "steps", args.steps), ("--batch", "batch", args.batch), ("--seed", "seed", args.seed)]
@@ -75,6 +78,9 @@ pub fn contents(common: &Common, table: &Table, loaded: Loaded, settings: &Parti
     }
     let contents = Contents::new(table, loaded, settings)?;
     let Contents { manifold, parts, config, .. } = &contents;
+    if let BaseChoice::Mixture { components } = &contents.base {
+        output::notice(common, format!("base {}: {} components", config.base, components.len()));
+    }
     output::detail(
         common,
         format!(
@@ -104,7 +110,7 @@ pub fn train_contents(
     resume: bool,
     interrupt: &Interrupt,
 ) -> Result<train::Fit, CliError> {
-    let label = format!("{:?}", contents.config.method).to_lowercase();
+    let label = contents.config.method.clone();
     let mut watcher = Watcher { common, label, meter: None, loss: None, nll: None };
     let fit = train::fit_on(device, contents, out, resume, &mut watcher, interrupt.flag())?;
     if let Some(meter) = watcher.meter {

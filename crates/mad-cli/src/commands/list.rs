@@ -4,11 +4,13 @@ use crate::args::{Common, List, ListKind};
 use crate::bench::BENCHES;
 use crate::error::CliError;
 use crate::output;
+use crate::reproduce::{EXPERIMENTS, Experiment};
 use mad_core::data::generators::DATASETS;
 use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::METRICS;
 use mad_core::sample::SAMPLERS;
-use mad_nn::config::{KEYS, METHODS, RECIPES};
+use mad_nn::config::{KEYS, RECIPES};
+use mad_nn::method::{METHODS, MethodOption};
 use mad_nn::net::NETWORKS;
 use serde_json::{Map, Value, json};
 
@@ -21,6 +23,7 @@ const ALL: &[ListKind] = &[
     ListKind::Metrics,
     ListKind::Settings,
     ListKind::Benches,
+    ListKind::Experiments,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -52,7 +55,13 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
         }
         ListKind::Methods => {
             let recipes = RECIPES.iter().map(|r| (format!("recipe={}", r.name), r.summary.to_owned()));
-            ("methods", METHODS.iter().map(|m| pair(m.0, m.1)).chain(recipes).collect())
+            let named = METHODS.iter().map(|m| pair(m.name, m.summary));
+            let options = METHODS.iter().flat_map(|m| m.method.options().iter().map(move |option| (m, option)));
+            let options = options.map(|(m, MethodOption { key, default })| {
+                let text = format!("{} ({}); {default} by default", key.summary, key.allowed());
+                (format!("{}:{}=", m.name, key.name), text)
+            });
+            ("methods", named.chain(options).chain(recipes).collect())
         }
         ListKind::Networks => ("networks", NETWORKS.iter().map(|e| pair(e.name, e.summary)).collect()),
         ListKind::Datasets => {
@@ -66,10 +75,14 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             ("datasets", DATASETS.iter().map(|e| (name(e), e.summary.to_owned())).collect())
         }
         ListKind::Metrics => {
-            let bound = pair("nll", "negative log-likelihood, as the bound read off the loss; needs a run");
+            let bound = pair("nll", "negative log-likelihood, for denoisers the bound read off the loss; needs a run");
             ("metrics", std::iter::once(bound).chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
         }
         ListKind::Benches => ("benches", BENCHES.iter().map(|b| pair(b.name, b.summary)).collect()),
+        ListKind::Experiments => {
+            let title = |name| Experiment::named(name, false).map_or_else(|e| e.to_string(), |e| e.title);
+            ("experiments", EXPERIMENTS.iter().map(|(name, _)| pair(name, &title(name))).collect())
+        }
         ListKind::Settings => {
             let text = |k: &mad_nn::config::Key| format!("{} ({})", k.summary, k.allowed());
             ("settings", KEYS.iter().map(|k| (k.name.to_owned(), text(k))).collect())

@@ -5,11 +5,12 @@ mod bench;
 mod data;
 mod demo;
 mod density;
-mod eval;
+pub mod eval;
 mod fit;
 mod list;
-mod opened;
+pub mod opened;
 mod plot;
+mod reproduce;
 mod sample;
 mod shell;
 
@@ -29,6 +30,8 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Plot(args) => plot::run(common, args),
         Command::Data(args) => data::run(common, args),
         Command::Bench(args) => bench::run(common, args),
+        Command::Reproduce(args) => reproduce::run(common, args),
+        Command::ReproduceJob(args) => reproduce::work(common, args),
         Command::List(args) => list::run(common, args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),

@@ -5,15 +5,14 @@ use crate::error::CliError;
 use crate::output;
 use mad_core::Points;
 use mad_core::data::{self, Columns, ReadOptions, Table};
-use mad_core::likelihood::FlowConfig;
-use mad_core::sample::{Generate, Samples, lookup};
-use mad_nn::{LearnedDenoiser, Part, Run};
+use mad_nn::method::{Fitted, SampleRequest, Sampled};
+use mad_nn::{Part, Run};
 use std::path::Path;
 
 /// A run with everything that sampling, scoring and drawing need.
 pub struct Opened {
     pub run: Run,
-    pub denoiser: LearnedDenoiser,
+    pub model: Box<dyn Fitted>,
 }
 
 /// Which sampler to use, where the user said so.
@@ -37,8 +36,15 @@ impl Opened {
     /// Opens the run folder at `path`.
     pub fn new(path: &Path) -> Result<Self, CliError> {
         let run = Run::open(path)?;
-        let denoiser = run.denoiser()?;
-        Ok(Self { run, denoiser })
+        let model = run.fitted()?;
+        Ok(Self { run, model })
+    }
+
+    /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
+    pub fn at(path: &Path, step: u64) -> Result<Self, CliError> {
+        let run = Run::open(path)?;
+        let model = run.fitted_at(step)?;
+        Ok(Self { run, model })
     }
 
     /// How points are read and written.
@@ -61,33 +67,23 @@ impl Opened {
         }
     }
 
-    /// The settings with which samples are drawn.
-    pub fn generate(&self, choice: SamplerChoice<'_>, seed: u64, projected: bool) -> Result<Generate, CliError> {
-        let mut generate = self.run.generate(seed)?;
-        generate.projected = projected;
-        if let Some(name) = choice.name {
-            let sampler = lookup(name)?;
-            // The run's own sampler keeps the number of calls that suits the manifold.
-            if sampler.name != generate.sampler.name {
-                generate = Generate { sampler, schedule: sampler.schedule, nfe: sampler.nfe, ..generate };
-            }
-        }
-        if let Some(nfe) = choice.nfe {
-            generate.nfe = nfe as usize;
-        }
-        Ok(generate)
-    }
-
     /// Draws samples into memory.
-    pub fn sample(&self, choice: SamplerChoice<'_>, seed: u64, n: usize) -> Result<Samples, CliError> {
-        let generate = self.generate(choice, seed, true)?;
-        Ok(generate.collect(&self.denoiser, self.run.base().as_ref(), self.run.manifold().as_ref(), n)?)
+    pub fn sample(&self, choice: SamplerChoice<'_>, seed: u64, n: usize) -> Result<(Points, Sampled), CliError> {
+        Ok(self.model.draw(&choice.request(seed), n)?)
     }
 
     /// Density columns: log-density per original unit and log-ratio to the base, for each point.
     pub fn densities(&self, points: &Points, steps: usize) -> Vec<(f64, f64)> {
-        let flow = FlowConfig { range: self.run.config().noise_range(), steps };
-        self.run.densities(&self.denoiser, points, &flow)
+        let (base, jacobian) = (self.run.base().as_ref(), self.columns().log_jacobian());
+        let densities = self.model.log_density(points, steps);
+        points.rows().zip(densities).map(|(x, density)| (density, density - base.log_weight(x) - jacobian)).collect()
+    }
+}
+
+impl<'a> SamplerChoice<'a> {
+    /// A request for samples on the manifold.
+    pub fn request(self, seed: u64) -> SampleRequest<'a> {
+        SampleRequest { sampler: self.name, nfe: self.nfe.map(|nfe| nfe as usize), seed, projected: true }
     }
 }
 

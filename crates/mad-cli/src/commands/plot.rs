@@ -26,7 +26,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
         PlotWhat::Samples => {
             let data = opened.run.part(Part::Train)?;
             let n = args.n.unwrap_or_else(|| data.len().min(10_000));
-            let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.points;
+            let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
             let method = format!("{:?}", opened.run.config().method).to_uppercase();
             beside(&opened, &data, &[(&method, &samples)], &[&out])?;
         }
@@ -91,6 +91,7 @@ fn training(opened: &Opened) -> Result<Figure<'static>, CliError> {
         x: ("step".into(), Scale::Linear),
         y: (unit.into(), Scale::Linear),
         series: vec![series],
+        ..CurvePanel::default()
     };
     let panels = vec![
         panel("Training loss", "mean squared error", series("loss", "loss")),

@@ -8,7 +8,9 @@ use crate::output;
 use crate::progress::Meter;
 use mad_core::Points;
 use mad_core::data::{Cell, Table, writer};
+use mad_nn::method::{SampleRequest, Sampled};
 use serde_json::json;
+use std::ops::ControlFlow;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     if !args.guidance.is_finite() {
@@ -16,45 +18,53 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     }
     let mut opened = Opened::new(&args.run)?;
     if let Some(condition) = condition(&opened, &args.given)? {
-        opened.denoiser = opened.denoiser.given(condition, args.guidance);
+        opened.model.condition(condition, args.guidance);
     }
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
-    let generate = opened.generate(choice, seed, !args.unprojected)?;
-    generate.levels()?;
-    let manifold = opened.run.manifold().as_ref();
+    let request = SampleRequest { projected: !args.unprojected, ..choice.request(seed) };
+    // What cannot be had is said before a file is begun.
+    opened.model.sample(&request, 0, &mut |_| ControlFlow::Break(()))?;
     let header = match args.unprojected {
-        true => (0..manifold.ambient_dim()).map(|i| format!("x{i}")).collect(),
+        true => (0..opened.run.manifold().ambient_dim()).map(|i| format!("x{i}")).collect(),
         false => opened.columns().encode_header(),
     };
     let interrupt = Interrupt::listen()?;
     let mut file = writer(&args.out, &header)?;
     let mut meter = Meter::start(common, "sampling", 0, args.n as u64);
-    let mut done = 0;
-    let drift =
-        generate.run(&opened.denoiser, opened.run.base().as_ref(), manifold, args.n, &mut |block: Points| {
-            let rows: Vec<Vec<Cell>> = match args.unprojected {
-                true => block.rows().map(|x| x.iter().copied().map(Cell::Number).collect()).collect(),
-                false => opened.columns().encode(&block),
-            };
-            if let Some(signal) = interrupt.signal() {
-                return Err(CliError::Stopped { signal });
-            }
-            file.write(&rows)?;
-            done += block.len() as u64;
-            meter.advance(done, String::new);
-            Ok::<(), CliError>(())
-        })?;
+    let (mut done, mut failure) = (0, None);
+    let mut write = |block: Points| {
+        let rows: Vec<Vec<Cell>> = match args.unprojected {
+            true => block.rows().map(|x| x.iter().copied().map(Cell::Number).collect()).collect(),
+            false => opened.columns().encode(&block),
+        };
+        if let Some(signal) = interrupt.signal() {
+            return Err(CliError::Stopped { signal });
+        }
+        file.write(&rows)?;
+        done += block.len() as u64;
+        meter.advance(done, String::new);
+        Ok(())
+    };
+    let Sampled { drift, sampler, nfe } = opened.model.sample(&request, args.n, &mut |block| match write(block) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failure = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
     file.finish()?;
     meter.finish();
     let fields = json!({
-        "n": args.n, "seed": seed, "sampler": generate.sampler.name, "nfe": generate.nfe,
-        "out": args.out, "drift": drift,
+        "n": args.n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": args.out, "drift": drift,
     });
     let text = || {
         format!(
-            "{} samples, sampler {} with {} evaluations each, drift before projection {:.1e} (largest {:.1e})",
-            args.n, generate.sampler.name, generate.nfe, drift.mean, drift.max
+            "{} samples, sampler {sampler} with {nfe} evaluations each, drift before projection {:.1e} (largest {:.1e})",
+            args.n, drift.mean, drift.max
         )
     };
     output::result_of_data(common, "sample", &args.out, fields, text)

@@ -2,7 +2,7 @@
 
 use super::{
     axis::{Axis, Scale},
-    colour::category,
+    colour::{Rgb, category},
     figure::Panel,
     frame::{Frame, HEADING, TICK, heading},
     svg::{Anchor, Canvas, Path, Rect, Style, fit_text, text_width},
@@ -17,8 +17,15 @@ pub struct BarsPanel {
     pub levels: Vec<String>,
     /// For each set, in the order of the figure's legend, the share of each level.
     pub shares: Vec<Vec<f64>>,
+    /// Colours of the sets; those without one have the colour of their place.
+    pub colours: Vec<Rgb>,
+    /// Line below the heading; may be empty.
+    pub note: String,
+    /// Height of the plotting area.
+    pub height: f64,
 }
 
+/// Usual height of the plotting area.
 const HEIGHT: f64 = 200.0;
 /// More levels than this are gathered into one.
 const MOST_LEVELS: usize = 24;
@@ -29,7 +36,7 @@ impl BarsPanel {
     /// The panel of one column; of very many levels the most frequent ones are kept and the rest is added up.
     pub fn new(title: String, levels: Vec<String>, shares: Vec<Vec<f64>>) -> Self {
         if levels.len() <= MOST_LEVELS {
-            return Self { title, levels, shares };
+            return Self { title, levels, shares, colours: Vec::new(), note: String::new(), height: HEIGHT };
         }
         let mut order: Vec<usize> = (0..levels.len()).collect();
         let total = |level: usize| shares.iter().map(|set| set[level]).sum::<f64>();
@@ -40,7 +47,8 @@ impl BarsPanel {
             kept.iter().map(|&i| set[i]).chain([rest]).collect()
         };
         let names = kept.iter().map(|&i| levels[i].clone()).chain([format!("{} others", rest.len())]).collect();
-        Self { title, shares: shares.iter().map(pick).collect(), levels: names }
+        let shares = shares.iter().map(pick).collect();
+        Self { title, levels: names, shares, colours: Vec::new(), note: String::new(), height: HEIGHT }
     }
 
     fn group_width(&self) -> f64 {
@@ -60,13 +68,13 @@ impl BarsPanel {
 impl Panel for BarsPanel {
     fn size(&self) -> (f64, f64) {
         let names = if self.slanted() { 0.8 * LONGEST_NAME + 8.0 } else { 24.0 };
-        (self.plot_width() + 62.0, HEADING + HEIGHT + names)
+        (self.plot_width() + 62.0, HEADING + self.height + names)
     }
 
     fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
-        let area = Rect { left: left + 54.0, top: top + HEADING, width: self.plot_width(), height: HEIGHT };
+        let area = Rect { left: left + 54.0, top: top + HEADING, width: self.plot_width(), height: self.height };
         let count = self.levels.len();
-        heading(canvas, area, &self.title, "");
+        heading(canvas, area, &self.title, &self.note);
         let highest = self.shares.iter().flatten().copied().fold(0.0, f64::max);
         let mut frame = Frame {
             area,
@@ -83,7 +91,8 @@ impl Panel for BarsPanel {
                 let (a, b) = (frame.place(from, share), frame.place(from + 0.8 / sets, 0.0));
                 bars.polygon(&[a, (b.0, a.1), b, (a.0, b.1)]);
             }
-            canvas.path(&bars, Style::fill(category(set)).opacity(0.88));
+            let colour = self.colours.get(set).copied().unwrap_or_else(|| category(set));
+            canvas.path(&bars, Style::fill(colour).opacity(0.88));
         }
         let slanted = self.slanted();
         for (level, name) in self.levels.iter().enumerate() {

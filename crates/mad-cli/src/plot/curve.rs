@@ -2,9 +2,9 @@
 
 use super::{
     axis::{Axis, Scale},
-    colour::category,
+    colour::{Rgb, category},
     figure::{LegendEntry, Panel, draw_legend, legend_size},
-    frame::{BOTTOM_ROOM, Frame, HEADING, TITLE},
+    frame::{BOTTOM_ROOM, Frame, HEADING, NOTE, TITLE},
     svg::{Anchor, Canvas, Path, Rect, Style, fit_text},
 };
 
@@ -19,6 +19,8 @@ pub struct Series {
     pub band: Vec<(f64, f64)>,
     /// Whether the line is dashed, as for floors and reference values.
     pub dashed: bool,
+    /// Colour, where the place in the list is not to decide it.
+    pub colour: Option<Rgb>,
 }
 
 /// Several lines over the same axes.
@@ -26,32 +28,64 @@ pub struct Series {
 pub struct CurvePanel {
     /// Heading.
     pub title: String,
+    /// Line below the heading; may be empty.
+    pub note: String,
     /// Name and scale of the horizontal axis.
     pub x: (String, Scale),
     /// Name and scale of the vertical axis.
     pub y: (String, Scale),
+    /// Ends of the vertical axis, where the values are not to decide them.
+    pub y_range: Option<(f64, f64)>,
+    /// Width and height of the plotting area, where they are not the usual ones.
+    pub area: Option<(f64, f64)>,
     /// The lines.
     pub series: Vec<Series>,
 }
 
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 220.0;
+/// Room for the note.
+const NOTE_LINE: f64 = 10.0;
 /// Lines with more points are drawn with the extremes of each stretch only.
 const MOST: usize = 2_000;
 
 impl CurvePanel {
+    /// The same panel with a plotting area this wide that ends `bottom` below the top of the panel, however many lines
+    /// title, note and legend take: panels of a row then stand on one line.
+    pub fn ending_at(self, width: f64, bottom: f64) -> Self {
+        let height = (bottom - self.heading() - legend_size(&self.legend(), width).1).max(60.0);
+        Self { area: Some((width, height)), ..self }
+    }
+
     fn axes(&self) -> (Axis, Axis) {
         let xs = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.0));
         let ys = self.series.iter().flat_map(|s| s.points.iter().map(|p| p.1));
         let bands = self.series.iter().flat_map(|s| s.band.iter().flat_map(|b| [b.0, b.1]));
         let usable = xs.filter(|v| v.is_finite() && (self.x.1 == Scale::Linear || *v > 0.0));
         let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
-        (Axis::new(self.x.1, low, high, 6), Axis::around(self.y.1, ys.chain(bands), 6))
+        let y = match self.y_range {
+            Some((low, high)) => Axis::new(self.y.1, low, high, 6),
+            None => Axis::around(self.y.1, ys.chain(bands), 6),
+        };
+        (Axis::new(self.x.1, low, high, 6), y)
+    }
+
+    fn colour(&self, index: usize) -> Rgb {
+        self.series[index].colour.unwrap_or_else(|| category(index))
+    }
+
+    fn area(&self) -> (f64, f64) {
+        self.area.unwrap_or((WIDTH, HEIGHT))
+    }
+
+    /// Height of title and note.
+    fn heading(&self) -> f64 {
+        HEADING + if self.note.is_empty() { 0.0 } else { NOTE_LINE }
     }
 
     fn legend(&self) -> Vec<LegendEntry> {
         let entry =
-            |(i, s): (usize, &Series)| LegendEntry { label: s.label.clone(), colour: category(i), dashed: s.dashed };
+            |(i, s): (usize, &Series)| LegendEntry { label: s.label.clone(), colour: self.colour(i), dashed: s.dashed };
         self.series.iter().enumerate().filter(|(_, s)| !s.label.is_empty()).map(entry).collect()
     }
 }
@@ -59,24 +93,28 @@ impl CurvePanel {
 impl Panel for CurvePanel {
     fn size(&self) -> (f64, f64) {
         let (_, y) = self.axes();
-        (Frame::left_room(&y) + WIDTH + 16.0, HEADING + HEIGHT + BOTTOM_ROOM + legend_size(&self.legend(), WIDTH).1)
+        let (width, height) = self.area();
+        let legend = legend_size(&self.legend(), width).1;
+        (Frame::left_room(&y) + width + 16.0, self.heading() + legend + height + BOTTOM_ROOM)
     }
 
     fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
         let (x, y) = self.axes();
         let legend = self.legend();
-        let room = legend_size(&legend, WIDTH).1;
-        let area = Rect { left: left + Frame::left_room(&y), top: top + HEADING + room, width: WIDTH, height: HEIGHT };
-        canvas.text(area.middle(), top + 16.0, &fit_text(&self.title, TITLE.size, WIDTH), TITLE, Anchor::Middle);
-        draw_legend(canvas, &legend, area.left, top + HEADING - 8.0, WIDTH);
+        let ((width, height), heading) = (self.area(), self.heading());
+        let room = legend_size(&legend, width).1;
+        let area = Rect { left: left + Frame::left_room(&y), top: top + heading + room, width, height };
+        canvas.text(area.middle(), top + 16.0, &fit_text(&self.title, TITLE.size, width), TITLE, Anchor::Middle);
+        canvas.text(area.middle(), top + 30.0, &fit_text(&self.note, NOTE.size, width + 30.0), NOTE, Anchor::Middle);
+        draw_legend(canvas, &legend, area.left, top + heading - 8.0, width);
         let frame = Frame { area, x, y };
         frame.draw_ground(canvas);
         canvas.clipped(&area.path(), |canvas| {
             for (i, series) in self.series.iter().enumerate() {
-                canvas.path(&band(&frame, series), Style::fill(category(i)).opacity(0.18));
+                canvas.path(&band(&frame, series), Style::fill(self.colour(i)).opacity(0.18));
             }
             for (i, series) in self.series.iter().enumerate() {
-                let style = Style::line(category(i), 1.4);
+                let style = Style::line(self.colour(i), 1.4);
                 canvas.path(&line(&frame, series), if series.dashed { style.dashed() } else { style });
             }
         });

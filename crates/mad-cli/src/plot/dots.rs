@@ -23,6 +23,11 @@ pub fn count_note(n: usize) -> String {
     if n > MOST { format!("n = {}, {} shown", grouped(n), grouped(MOST)) } else { format!("n = {}", grouped(n)) }
 }
 
+/// A note, if there is one, before the number of points.
+pub fn note_and_count(note: &str, n: usize) -> String {
+    if note.is_empty() { count_note(n) } else { format!("{note}, {}", count_note(n)) }
+}
+
 /// Diameter and opacity of each of `n` dots: many dots are small and faint.
 fn look(n: usize) -> (f64, f64) {
     let magnitude = (n.max(1) as f64).log10();

@@ -60,6 +60,11 @@ impl<'a> Figure<'a> {
         self.rows.push(row);
     }
 
+    /// Adds the rows of another figure below; its title and legend are dropped.
+    pub fn append(&mut self, other: Figure<'a>) {
+        self.rows.extend(other.rows);
+    }
+
     /// The figure as SVG text.
     pub fn to_svg(&self) -> String {
         let row_size = |row: &[Box<dyn Panel + 'a>]| {

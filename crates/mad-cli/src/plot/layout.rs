@@ -153,7 +153,8 @@ impl<'a> Builder<'a, '_> {
 
     fn rotations(&mut self, sets: &[Set<'a>]) {
         let panel = |set: &Set<'a>| {
-            Box::new(RotationsPanel { title: set.title.to_owned(), points: set.points.clone() }) as Box<dyn Panel + 'a>
+            Box::new(RotationsPanel { title: set.title.to_owned(), note: String::new(), points: set.points.clone() })
+                as Box<dyn Panel + 'a>
         };
         for chunk in sets.chunks(if sets.len() == 4 { 2 } else { 3 }) {
             let mut row: Vec<_> = chunk.iter().map(panel).collect();
@@ -231,9 +232,12 @@ impl<'a> Builder<'a, '_> {
         let panel = |(i, set): (usize, &Set<'a>)| {
             Box::new(ScatterPanel {
                 title: set.title.to_owned(),
+                note: String::new(),
                 points: set.points.clone(),
                 colour: category(i),
                 support,
+                shares: None,
+                ring: None,
                 window,
                 names: [names[0].clone(), names[1].clone()],
             }) as Box<dyn Panel + 'a>

@@ -19,17 +19,29 @@ mod land;
 mod layout;
 mod map;
 mod mollweide;
+mod orthographic;
 mod png;
+mod quiver;
+mod region;
 mod rotations;
 mod scatter;
 mod svg;
 #[cfg(test)]
 mod tests;
 
-pub use axis::Scale;
+pub use axis::{Scale, superscript};
+pub use bars::BarsPanel;
+pub use colour::{GREY, Rgb, category};
 pub use curve::{CurvePanel, Series};
-pub use figure::Figure;
+pub use figure::{Figure, LegendEntry, Panel};
+pub use frame::HEADING;
 pub use layout::{PointsOptions, PointsPanel, points_figure};
+pub use map::MapPanel;
+pub use orthographic::OrthographicPanel;
+pub use quiver::{Arrow, QuiverPanel};
+pub use region::{Region, RegionPanel};
+pub use rotations::{RotationsPanel, TiltWheel};
+pub use scatter::{SIDE, ScatterPanel, Window};
 
 use mad_core::Points;
 use std::{borrow::Cow, path::PathBuf};
@@ -76,6 +88,26 @@ pub enum PlotError {
         expected: usize,
         /// Number of densities.
         found: usize,
+    },
+    /// There is not one number per thing.
+    #[error("figure '{title}': {found} {what}, but {expected} are needed")]
+    Count {
+        /// Title of the figure or panel.
+        title: String,
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// There is nothing to draw.
+    #[error("figure '{title}': no {what}; run the experiments that give them first")]
+    Empty {
+        /// Title of the figure.
+        title: String,
+        /// What is missing.
+        what: &'static str,
     },
 }
 

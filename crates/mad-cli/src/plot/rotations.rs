@@ -17,6 +17,8 @@ use std::f64::consts::{PI, TAU};
 pub struct RotationsPanel<'a> {
     /// Heading.
     pub title: String,
+    /// Line below the heading, before the number of points; may be empty.
+    pub note: String,
     /// Unit quaternions x, y, z, w.
     pub points: Cow<'a, Points>,
 }
@@ -52,7 +54,7 @@ impl Panel for RotationsPanel<'_> {
 
     fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
         let globe = Globe::at(left, top + HEADING, 0.0);
-        heading(canvas, globe.area, &self.title, &dots::count_note(self.points.len()));
+        heading(canvas, globe.area, &self.title, &dots::note_and_count(&self.note, self.points.len()));
         globe.fill(canvas, WHITE);
         globe.graticule(canvas, Globe::graticule_style());
         let places: Vec<_> = dots::thinned(self.points.len())

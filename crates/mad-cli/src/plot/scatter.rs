@@ -11,10 +11,12 @@ use super::{
 use mad_core::Points;
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// Width and height of the plotting area.
-const SIDE: f64 = 260.0;
-/// Radius of the rings around points of the set; discs have this radius when all places are equally frequent.
+/// Width and height of the plotting area of scatter plots and fields of arrows.
+pub const SIDE: f64 = 260.0;
+/// Usual radius of the rings around points of the set.
 const RING: f64 = 6.0;
+/// Radius of discs when all places are equally frequent.
+const DISC: f64 = 6.0;
 /// Points at so few distinct places are drawn as discs, one per place.
 const MOST_PLACES: usize = 64;
 
@@ -26,6 +28,17 @@ pub struct Window {
 }
 
 impl Window {
+    /// The square from −`half` to `half` on both axes.
+    pub fn centred(half: f64) -> Self {
+        Self { x: (-half, half), y: (-half, half) }
+    }
+
+    /// Axes over this window.
+    pub fn axes(&self) -> (Axis, Axis) {
+        let axis = |(low, high)| Axis::new(Scale::Linear, low, high, 5);
+        (axis(self.x), axis(self.y))
+    }
+
     /// The smallest square around all sets but for their most extreme thousandth on each side, with a margin.
     pub fn around<'p>(sets: impl Iterator<Item = &'p Points> + Clone) -> Self {
         let range = |column: usize| {
@@ -53,12 +66,18 @@ impl Window {
 pub struct ScatterPanel<'a> {
     /// Heading.
     pub title: String,
+    /// Line below the heading, before the number of points; may be empty.
+    pub note: String,
     /// Points with at least two coordinates.
     pub points: Cow<'a, Points>,
     /// Colour of the dots.
     pub colour: Rgb,
     /// Points of the set itself, drawn as rings.
     pub support: Option<&'a Points>,
+    /// A share for each point of the set, shown as the area of a pale disc there.
+    pub shares: Option<Vec<f64>>,
+    /// Radius of the rings in units of the axes, where it is to mean something.
+    pub ring: Option<f64>,
     /// What to show.
     pub window: Window,
     /// Names of the two axes.
@@ -86,8 +105,12 @@ fn heaps(points: &Points) -> Option<Vec<(f64, f64, f64)>> {
         }
     }
     let mean = points.len() as f64 / counts.len().max(1) as f64;
-    let radius = |count: f64| (RING * (count / mean).sqrt()).clamp(1.0, 3.0 * RING);
-    (mean >= 4.0).then(|| counts.into_values().map(|(x, y, count)| (x, y, radius(count))).collect())
+    (mean >= 4.0).then(|| counts.into_values().map(|(x, y, count)| (x, y, disc_radius(count / mean))).collect())
+}
+
+/// Radius of a disc for a place `times` as frequent as the average place.
+fn disc_radius(times: f64) -> f64 {
+    (DISC * times.sqrt()).clamp(1.0, 3.0 * DISC)
 }
 
 impl Panel for ScatterPanel<'_> {
@@ -96,30 +119,35 @@ impl Panel for ScatterPanel<'_> {
     }
 
     fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
-        let frame = Frame {
-            area: square_area(SIDE, left, top),
-            x: Axis::new(Scale::Linear, self.window.x.0, self.window.x.1, 5),
-            y: Axis::new(Scale::Linear, self.window.y.0, self.window.y.1, 5),
-        };
+        let (x, y) = self.window.axes();
+        let frame = Frame { area: square_area(SIDE, left, top), x, y };
         let inside = |p: &[f64]| {
             let fits = |v: f64, (low, high): (f64, f64)| low <= v && v <= high;
             fits(p[0], self.window.x) && fits(p[1], self.window.y)
         };
         let outside = self.points.rows().filter(|p| !inside(p)).count();
         let heaps = heaps(self.points.as_ref());
-        let mut note = match &heaps {
-            Some(heaps) => format!("n = {} at {} places, area = share", grouped(self.points.len()), heaps.len()),
-            None => dots::count_note(self.points.len()),
-        };
+        let mut notes = vec![self.note.clone()];
+        match &heaps {
+            Some(heaps) => {
+                notes.push(format!("n = {} at {} places, area = share", grouped(self.points.len()), heaps.len()));
+            }
+            // Shares without points are a distribution, not a sample.
+            None if self.points.is_empty() && self.shares.is_some() => {}
+            None => notes.push(dots::count_note(self.points.len())),
+        }
         if outside > 0 {
-            note += &format!(", {} outside the frame", grouped(outside));
+            notes.push(format!("{} outside the frame", grouped(outside)));
         }
         if self.points.dim() > 2 {
-            note += &format!(", first 2 of {} coordinates", self.points.dim());
+            notes.push(format!("first 2 of {} coordinates", self.points.dim()));
         }
+        notes.retain(|note| !note.is_empty());
+        let note = notes.join(", ");
         heading(canvas, frame.area, &self.title, &note);
         frame.draw_ground(canvas);
         canvas.clipped(&frame.area.path(), |canvas| {
+            self.draw_shares(canvas, &frame);
             match &heaps {
                 Some(heaps) => {
                     let mut discs = Path::new();
@@ -135,14 +163,27 @@ impl Panel for ScatterPanel<'_> {
                     dots::draw(canvas, &places, self.colour);
                 }
             }
+            let ring = self.ring.map_or(RING, |radius| frame.place(frame.x.low + radius, 0.0).0 - frame.area.left);
             let mut rings = Path::new();
             for p in self.support.into_iter().flat_map(Points::rows).filter(|p| p.len() > 1 && inside(p)) {
                 let (x, y) = frame.place(p[0], p[1]);
-                rings.circle(x, y, RING);
+                rings.circle(x, y, ring);
             }
             canvas.path(&rings, Style::line(INK, 1.1));
         });
         frame.draw_axes(canvas, &self.names[0], &self.names[1]);
+    }
+}
+
+impl ScatterPanel<'_> {
+    fn draw_shares(&self, canvas: &mut Canvas, frame: &Frame) {
+        let (Some(support), Some(shares)) = (self.support, &self.shares) else { return };
+        let mut discs = Path::new();
+        for (p, share) in support.rows().zip(shares) {
+            let (x, y) = frame.place(p[0], p[1]);
+            discs.circle(x, y, disc_radius(share * support.len() as f64));
+        }
+        canvas.path(&discs, Style::fill(self.colour).opacity(0.3));
     }
 }
 

@@ -231,6 +231,19 @@ pub struct Hints {
     pub learning_rate: f64,
     /// Network calls per sample of the default sampler.
     pub nfe: usize,
+    /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn.
+    pub fitted: Option<FittedHints>,
+}
+
+/// Training settings for the remainder beside a fitted base measure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FittedHints {
+    /// Largest noise level.
+    pub sigma_max: f64,
+    /// Factor on the scaled input before the first layer.
+    pub input_gain: f64,
+    /// Peak learning rate.
+    pub learning_rate: f64,
 }
 
 impl Default for Hints {
@@ -241,6 +254,7 @@ impl Default for Hints {
             input_gain: 1.0,
             learning_rate: 1e-3,
             nfe: crate::sample::SAMPLERS[0].nfe,
+            fitted: None,
         }
     }
 }

@@ -157,6 +157,7 @@ impl Manifold for Product {
             input_gain: least(|h| h.input_gain),
             learning_rate: least(|h| h.learning_rate),
             nfe: hints.iter().map(|h| h.nfe).max().unwrap_or(Hints::default().nfe),
+            fitted: None,
         }
     }
 }

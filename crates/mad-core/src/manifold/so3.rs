@@ -225,7 +225,7 @@ impl Manifold for Rotations {
     fn hints(&self) -> Hints {
         // Measured on a mixture of 32 components at 2000 steps.
         // Narrow components over a wide range of levels: 16 calls leave too many samples between the components (decision 10).
-        Hints { sigma: (1e-3, 10.0), activation: "silu", input_gain: 2.0, learning_rate: 2e-3, nfe: 24 }
+        Hints { sigma: (1e-3, 10.0), activation: "silu", input_gain: 2.0, learning_rate: 2e-3, nfe: 24, fitted: None }
     }
 }
 

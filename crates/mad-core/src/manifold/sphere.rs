@@ -1,6 +1,6 @@
 //! Unit spheres S^n.
 
-use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View};
+use super::{FittedHints, Form, Hints, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View};
 use crate::base::{BaseMeasure, UniformSphere, log_area};
 use crate::special::{distance_squared, norm};
 use crate::{Points, data::Layout, metrics::Kernel};
@@ -132,10 +132,11 @@ impl Manifold for Sphere {
     }
 
     fn hints(&self) -> Hints {
+        // Measured at 2000 steps of 512 on the earth sets: sine layers beat SiLU, and a high gain resolves clusters. What a fitted
+        // base leaves over is finer still.
+        let fitted = FittedHints { sigma_max: 0.5, input_gain: 32.0, learning_rate: 5e-4 };
         match self.n {
-            // Measured at 2000 steps: sine layers beat SiLU on the earth sets. Gain 4 resolves their clusters better still,
-            // but bends smooth densities.
-            2 => Hints { activation: "sin", input_gain: 2.0, ..Hints::default() },
+            2 => Hints { activation: "sin", input_gain: 8.0, fitted: Some(fitted), ..Hints::default() },
             _ => Hints::default(),
         }
     }

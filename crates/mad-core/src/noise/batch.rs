@@ -2,6 +2,7 @@
 
 use crate::{
     Points,
+    base::{BaseMeasure, posterior_means},
     noise::{Anchor, LevelDraw, NoiseRange},
     rng::Rng,
 };
@@ -31,6 +32,34 @@ impl NoisedBatch {
     /// # Numerics
     /// Subtracting means, not scores, keeps full precision: at σ = 1e-6 the two scores are of size 1e6 and nearly cancel.
     pub fn draw(x0: &Points, levels: LevelDraw, range: NoiseRange, anchor: &Anchor, rng: &mut Rng) -> Self {
+        let (x, sigma) = Self::noised(x0, levels, range, rng);
+        Self::with_clean(x, sigma, x0, anchor)
+    }
+
+    /// As [`NoisedBatch::draw`], but with the mean over everything that could have become x in place of x₀ itself; `law` is
+    /// the law of x₀, such as that of all training points.
+    ///
+    /// # Formula
+    /// target (E\[x₀ | x\] − m(x, σ))/σ. Given x, this is the mean of the target of [`NoisedBatch::draw`], so the loss has the same
+    /// minimum and the same expected gradient, without the noise of single targets.
+    ///
+    /// # Reference
+    /// Xu, Tong, Jaakkola (2023), "Stable target field", with the whole training part as reference batch.
+    pub fn draw_averaged(
+        x0: &Points,
+        law: &dyn BaseMeasure,
+        levels: LevelDraw,
+        range: NoiseRange,
+        anchor: &Anchor,
+        rng: &mut Rng,
+    ) -> Self {
+        let (x, sigma) = Self::noised(x0, levels, range, rng);
+        let clean = posterior_means(law, &x, &sigma);
+        Self::with_clean(x, sigma, &clean, anchor)
+    }
+
+    /// Every row with noise of a level of its own.
+    fn noised(x0: &Points, levels: LevelDraw, range: NoiseRange, rng: &mut Rng) -> (Points, Vec<f64>) {
         let sigma = levels.draw(range, x0.len(), rng);
         let mut x = x0.clone();
         for (row, s) in x.rows_mut().zip(&sigma) {
@@ -39,10 +68,14 @@ impl NoisedBatch {
                 *v += s * z;
             }
         }
+        (x, sigma)
+    }
+
+    fn with_clean(x: Points, sigma: Vec<f64>, clean: &Points, anchor: &Anchor) -> Self {
         let mut target = anchor.means(&x, &sigma);
-        for ((t, x0), s) in target.rows_mut().zip(x0.rows()).zip(&sigma) {
-            for (t, x0) in t.iter_mut().zip(x0) {
-                *t = (x0 - *t) / s;
+        for ((t, clean), s) in target.rows_mut().zip(clean.rows()).zip(&sigma) {
+            for (t, clean) in t.iter_mut().zip(clean) {
+                *t = (clean - *t) / s;
             }
         }
         Self { x, sigma, target }
@@ -53,7 +86,7 @@ impl NoisedBatch {
 mod tests {
     use super::*;
     use crate::{
-        base::BaseMeasure,
+        base::{BaseMeasure, Finite},
         rng::{Purpose, stream},
     };
     use std::sync::Arc;
@@ -113,6 +146,24 @@ mod tests {
             let paper = (x0 - x) / s - s * base_score;
             let target = batch.target.row(i)[0];
             assert!((target - paper).abs() < 1e-9 * (1.0 + 1.0 / s), "{target} {paper} at {s}");
+        }
+    }
+
+    /// With weights .3 and .7 on ±1 the mean of x₀ given x is tanh(x/σ² + ln(.7/.3)/2).
+    #[test]
+    fn averaged_targets_are_means_of_single_ones() {
+        let law = Finite::weighted(Points::from_vec(vec![-1.0, 1.0], 1), &[0.3, 0.7]).expect("two weights");
+        let x0 = Points::from_vec(vec![1.0; 50], 1);
+        let range = NoiseRange { min: 0.3, max: 3.0 };
+        let rng = || stream(6, Purpose::Train, 0);
+        let single = NoisedBatch::draw(&x0, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
+        let averaged =
+            NoisedBatch::draw_averaged(&x0, &law, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
+        assert_eq!((&single.x, &single.sigma), (&averaged.x, &averaged.sigma));
+        for i in 0..x0.len() {
+            let (x, s) = (averaged.x.row(i)[0], averaged.sigma[i]);
+            let mean = (x / (s * s) + 0.5 * (0.7f64 / 0.3).ln()).tanh();
+            assert!((averaged.target.row(i)[0] - (mean - x) / s).abs() < 1e-12);
         }
     }
 

@@ -16,6 +16,14 @@ pub enum SampleError {
         /// All names, separated by commas.
         known: String,
     },
+    /// A sampler asked of a method that has one way of its own.
+    #[error("method `{method}` draws samples in its own way and takes no sampler; leave out --sampler {name}")]
+    NoChoice {
+        /// The method.
+        method: &'static str,
+        /// The sampler asked for.
+        name: String,
+    },
     /// Fewer network calls than the shortest walk of this sampler needs.
     #[error("sampler `{sampler}` needs at least {least} network calls, got nfe = {nfe}; raise nfe")]
     TooFewCalls {

@@ -7,10 +7,10 @@ use crate::{
     manifold::Manifold,
     metrics::Drift,
     noise::{NoiseRange, Schedule},
-    rng::{Purpose, stream},
+    rng::{Purpose, Rng, stream},
 };
 use rayon::prelude::*;
-use std::sync::Mutex;
+use std::{ops::ControlFlow, sync::Mutex};
 
 /// Rows that walk together. Fixed, because each block has a random stream of its own.
 pub const BLOCK_ROWS: usize = 1024;
@@ -61,43 +61,23 @@ impl Generate {
     }
 
     /// Draws `n` samples and hands them to `sink` in order, in blocks of at most [`BLOCK_ROWS`] rows; returns their drift.
-    ///
-    /// Blocks run in parallel, a few at a time, so memory does not grow with `n`. Block i draws only from
-    /// `stream(seed, Purpose::Sample, i)`: the samples do not depend on the number of threads. An error of the sink ends
-    /// the run and is returned.
-    pub fn run<E: From<SampleError>>(
+    pub fn run(
         &self,
         denoiser: &dyn Denoiser,
         base: &dyn BaseMeasure,
         manifold: &dyn Manifold,
         n: usize,
-        sink: &mut dyn FnMut(Points) -> Result<(), E>,
-    ) -> Result<Drift, E> {
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    ) -> Result<Drift, SampleError> {
         let dims = (denoiser.ambient_dim(), base.ambient_dim(), manifold.ambient_dim());
         if dims.0 != dims.1 || dims.1 != dims.2 {
-            return Err(SampleError::Dimension { denoiser: dims.0, base: dims.1, manifold: dims.2 }.into());
+            return Err(SampleError::Dimension { denoiser: dims.0, base: dims.1, manifold: dims.2 });
         }
         let levels = self.levels()?;
         let finish = Finish { manifold, projected: self.projected };
-        let blocks = n.div_ceil(BLOCK_ROWS);
-        let group = 2 * rayon::current_num_threads();
-        let mut drift = Drift::default();
-        for first in (0..blocks).step_by(group) {
-            let done: Vec<Result<Samples, SampleError>> = (first..blocks.min(first + group))
-                .into_par_iter()
-                .with_max_len(1)
-                .map(|block| {
-                    let rows = BLOCK_ROWS.min(n - block * BLOCK_ROWS);
-                    self.block(denoiser, base, &finish, &levels, block, rows)
-                })
-                .collect();
-            for samples in done {
-                let samples = samples?;
-                drift = drift.merge(samples.drift);
-                sink(samples.points)?;
-            }
-        }
-        Ok(drift)
+        in_blocks(n, self.seed, sink, |first, rows, rng| {
+            self.block(denoiser, base, &finish, &levels, (first, rows), rng)
+        })
     }
 
     /// Draws `n` samples into memory.
@@ -111,7 +91,7 @@ impl Generate {
         let mut points = Points::new(manifold.ambient_dim());
         let drift = self.run(denoiser, base, manifold, n, &mut |block| {
             points.extend(&block);
-            Ok::<(), SampleError>(())
+            ControlFlow::Continue(())
         })?;
         Ok(Samples { points, drift })
     }
@@ -122,24 +102,54 @@ impl Generate {
         base: &dyn BaseMeasure,
         finish: &Finish<'_>,
         levels: &[f64],
-        block: usize,
-        rows: usize,
+        (first, rows): (usize, usize),
+        rng: &mut Rng,
     ) -> Result<Samples, SampleError> {
         let watched = Watched { denoiser, first_bad: Mutex::new(None) };
-        let mut rng = stream(self.seed, Purpose::Sample, block as u64);
         let mut points = Points::zeros(rows, base.ambient_dim());
         for row in points.rows_mut() {
-            base.sample_prior(levels[0], &mut rng, row);
+            base.sample_prior(levels[0], rng, row);
         }
-        (self.sampler.build)().walk(&watched, levels, &mut points, &mut rng);
-        let drift = finish.apply(&watched, levels[levels.len() - 1], &mut points, &mut rng);
+        (self.sampler.build)().walk(&watched, levels, &mut points, rng);
+        let drift = finish.apply(&watched, levels[levels.len() - 1], &mut points, rng);
         match watched.into_first_bad() {
             None => Ok(Samples { points, drift }),
-            Some((row, sigma)) => {
-                Err(SampleError::NotFinite { sampler: self.sampler.name, row: block * BLOCK_ROWS + row, sigma })
+            Some((row, sigma)) => Err(SampleError::NotFinite { sampler: self.sampler.name, row: first + row, sigma }),
+        }
+    }
+}
+
+/// Makes `n` samples with `make`, which is told the first row and the number of rows, and hands them to `sink` in order.
+///
+/// Blocks of at most [`BLOCK_ROWS`] rows run in parallel, a few at a time, so memory does not grow with `n`. Block i draws
+/// only from `stream(seed, Purpose::Sample, i)`: the samples do not depend on the number of threads. `sink` may break off.
+pub fn in_blocks(
+    n: usize,
+    seed: u64,
+    sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    make: impl Fn(usize, usize, &mut Rng) -> Result<Samples, SampleError> + Sync,
+) -> Result<Drift, SampleError> {
+    let blocks = n.div_ceil(BLOCK_ROWS);
+    let group = 2 * rayon::current_num_threads();
+    let mut drift = Drift::default();
+    for first in (0..blocks).step_by(group) {
+        let done: Vec<Result<Samples, SampleError>> = (first..blocks.min(first + group))
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|block| {
+                let (first, mut rng) = (block * BLOCK_ROWS, stream(seed, Purpose::Sample, block as u64));
+                make(first, BLOCK_ROWS.min(n - first), &mut rng)
+            })
+            .collect();
+        for samples in done {
+            let samples = samples?;
+            drift = drift.merge(samples.drift);
+            if sink(samples.points).is_break() {
+                return Ok(drift);
             }
         }
     }
+    Ok(drift)
 }
 
 /// Passes questions on and remembers the first answer that was not finite.

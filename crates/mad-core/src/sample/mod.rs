@@ -17,7 +17,7 @@ pub use edm::Edm;
 pub use error::SampleError;
 pub use euler_maruyama::EulerMaruyama;
 pub use finish::Finish;
-pub use generate::{BLOCK_ROWS, Generate, Samples};
+pub use generate::{BLOCK_ROWS, Generate, Samples, in_blocks};
 pub use heun::Heun;
 pub use registry::{SAMPLERS, SamplerEntry, lookup};
 

@@ -76,6 +76,18 @@ pub enum ConfigError {
         /// Manifold of the command.
         given: String,
     },
+    /// A method that does not suit the manifold.
+    #[error("{origin}: method = {method} cannot be used on {manifold}: {problem}")]
+    Method {
+        /// File or flag.
+        origin: String,
+        /// The method.
+        method: String,
+        /// The manifold.
+        manifold: String,
+        /// Why.
+        problem: String,
+    },
     /// An odd network where x and −x are different points.
     #[error("{origin}: network = {network} is odd, but x and -x are different points of {manifold}; use mlp")]
     OddNetwork {

@@ -1,7 +1,10 @@
 //! The list of keys: name, meaning, domain.
 
-use super::{METHODS, RECIPES, activation::ACTIVATIONS, levels::parse_levels};
-use crate::net::NETWORKS;
+use super::{RECIPES, activation::ACTIVATIONS, levels::parse_levels};
+use crate::{
+    method::{METHODS, MethodSpec},
+    net::NETWORKS,
+};
 use mad_core::sample::SAMPLERS;
 use toml::Value;
 
@@ -16,6 +19,8 @@ pub enum Domain {
     Choice(fn() -> Vec<&'static str>),
     /// A way of drawing noise levels.
     Levels,
+    /// A method, perhaps with options.
+    Method,
     /// Any text up to 4096 bytes.
     Text,
 }
@@ -44,8 +49,8 @@ const fn neutral(name: &'static str, domain: Domain, summary: &'static str) -> K
 /// All keys, in the order in which they are written.
 pub const KEYS: &[Key] = &[
     key("manifold", Domain::Text, "the set the data lie on, such as sphere:2"),
-    key("method", Domain::Choice(|| METHODS.iter().map(|m| m.0).collect()), "what the network adds to"),
-    key("base", Domain::Text, "base measure: default, uniform or mixture:FILE"),
+    key("method", Domain::Method, "what is learned and how"),
+    key("base", Domain::Text, "base measure: default, uniform, mixture or kde (fitted to the data), mixture:FILE"),
     key("recipe", Domain::Choice(|| RECIPES.iter().map(|r| r.name).collect()), "where settings not given come from"),
     key("steps", Domain::Count(0, 100_000_000), "training steps"),
     key("batch", Domain::Count(1, 1 << 20), "points in a step, drawn with replacement"),
@@ -59,9 +64,15 @@ pub const KEYS: &[Key] = &[
     key("beta2", Domain::Number(0.0, 0.999_999_9), "memory of the mean squared gradient"),
     key("clip", Domain::Number(0.0, 1e9), "largest norm of a gradient; 0 for no limit"),
     key("ema", Domain::Number(0.0, 0.999_999_9), "memory of the averaged weights; 0 for none"),
+    key("ema_start", Domain::Choice(|| vec!["warm", "cold"]), "warm soon forgets the initial weights, cold does not"),
     key("sigma_min", Domain::Number(1e-8, 1e6), "smallest noise level"),
     key("sigma_max", Domain::Number(1e-8, 1e6), "largest noise level"),
     key("levels", Domain::Levels, "how training draws noise levels"),
+    key(
+        "targets",
+        Domain::Choice(|| vec!["single", "averaged", "auto"]),
+        "averaged over all training points that fit the noised one; auto unless there are very many",
+    ),
     key("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network"),
     key("width", Domain::Count(1, 16_384), "numbers in a hidden layer"),
     key("depth", Domain::Count(1, 64), "hidden layers"),
@@ -79,6 +90,7 @@ pub const KEYS: &[Key] = &[
     key("select", Domain::Choice(|| vec!["best", "last"]), "weights a finished run answers with"),
     key("patience", Domain::Count(0, 1_000_000), "validations without progress before stopping; 0 for never"),
     key("split", Domain::Choice(|| vec!["distinct", "random"]), "distinct keeps equal points in one part"),
+    key("fresh", Domain::Text, "named data set that makes new rows for every step; empty for the rows of the file"),
     neutral("sampler", Domain::Choice(|| SAMPLERS.iter().map(|s| s.name).collect()), "sampler if none is asked for"),
     neutral("nfe", Domain::Count(1, 1_000_000), "network calls per sample if not asked for"),
 ];
@@ -90,7 +102,7 @@ impl Key {
     }
 
     /// The value in its usual form, or `None` if it is not in the domain.
-    pub(super) fn check(&self, value: &Value) -> Option<Value> {
+    pub(crate) fn check(&self, value: &Value) -> Option<Value> {
         match (self.domain, value) {
             (Domain::Count(min, max), Value::Integer(v)) => {
                 u64::try_from(*v).ok().filter(|v| (min..=max).contains(v)).map(|_| value.clone())
@@ -101,6 +113,7 @@ impl Key {
             (Domain::Number(min, max), Value::Float(v)) => (min..=max).contains(v).then(|| value.clone()),
             (Domain::Choice(words), Value::String(v)) => words().contains(&v.as_str()).then(|| value.clone()),
             (Domain::Levels, Value::String(v)) => parse_levels(v).map(|_| value.clone()),
+            (Domain::Method, Value::String(v)) => MethodSpec::parse(v).is_ok().then(|| value.clone()),
             (Domain::Text, Value::String(v)) => (v.len() <= 4096).then(|| value.clone()),
             _ => None,
         }
@@ -113,6 +126,10 @@ impl Key {
             Domain::Number(min, max) => format!("a number from {min} to {max}"),
             Domain::Choice(words) => words().join(", "),
             Domain::Levels => "log-uniform, scales:N (N from 2 to 100000), log-normal:MEAN,STD (STD > 0)".into(),
+            Domain::Method => {
+                let names: Vec<_> = METHODS.iter().map(|m| m.name).collect();
+                format!("{}, perhaps with options such as rsgm:loss=dsmv (`mad list methods`)", names.join(", "))
+            }
             Domain::Text => "text of at most 4096 bytes".into(),
         }
     }

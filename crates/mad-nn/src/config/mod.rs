@@ -17,6 +17,7 @@ pub use partial::Partial;
 pub use recipe::{RECIPES, Recipe};
 
 use crate::{
+    method::MethodSpec,
     net::{self, Activation},
     optim::{Adam, Decline, Rate},
 };
@@ -26,25 +27,6 @@ use mad_core::{
     noise::{LevelDraw, NoiseRange},
 };
 use serde::{Deserialize, Serialize};
-
-/// Which anchor the denoiser starts from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// The posterior mean of the base measure: manifold aware denoising.
-    Mad,
-    /// The noised point itself: denoising score matching.
-    Dsm,
-    /// The noised point, shrunk: Karras et al. (2022).
-    Skip,
-}
-
-/// Name and meaning of every method, for lists and messages.
-pub const METHODS: &[(&str, &str)] = &[
-    ("mad", "manifold aware denoising: the network adds to the posterior mean of the base measure"),
-    ("dsm", "denoising score matching: the network adds to the noised point"),
-    ("skip", "skip connection of Karras et al. (2022): the network adds to the shrunk noised point"),
-];
 
 /// Which weights a finished run answers with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +38,35 @@ pub enum Select {
     Last,
 }
 
+/// What the network is held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Targets {
+    /// The clean point that was noised.
+    Single,
+    /// The mean of all training points that could have been noised to the same place: the same minimum, less noise.
+    Averaged,
+    /// Averaged unless there are so many training points that sums over them would be slow.
+    Auto,
+}
+
+/// How the averaged weights begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmaStart {
+    /// With a short memory that grows, so that the initial weights are soon forgotten.
+    Warm,
+    /// With the full memory, so that the initial weights fade only slowly.
+    Cold,
+}
+
 /// A complete, checked description of a run. Field by field this is `config.toml`; [`KEYS`] explains each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Config {
     pub manifold: String,
-    pub method: Method,
+    pub method: String,
     pub base: String,
     pub recipe: String,
     pub steps: u64,
@@ -77,9 +81,11 @@ pub struct Config {
     pub beta2: f64,
     pub clip: f64,
     pub ema: f64,
+    pub ema_start: EmaStart,
     pub sigma_min: f64,
     pub sigma_max: f64,
     pub levels: String,
+    pub targets: Targets,
     pub network: String,
     pub width: u64,
     pub depth: u64,
@@ -98,6 +104,7 @@ pub struct Config {
     pub select: Select,
     pub patience: u64,
     pub split: String,
+    pub fresh: String,
     pub sampler: String,
     pub nfe: u64,
 }
@@ -118,7 +125,7 @@ impl Config {
             origin: "resolved config".into(),
             problem: e.message().into(),
         })?;
-        config.check(manifold.is_odd(), partial)?;
+        config.check(manifold, partial)?;
         Ok(config)
     }
 
@@ -142,10 +149,15 @@ impl Config {
     }
 
     /// Conditions that involve more than one key.
-    fn check(&self, odd: bool, asked: &Partial) -> Result<(), ConfigError> {
+    fn check(&self, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
         NoiseRange::new(self.sigma_min, self.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
+        let spec = self.method_spec();
+        if let Some(problem) = spec.entry.method.refuses(&spec, manifold) {
+            let (method, manifold) = (self.method.clone(), self.manifold.clone());
+            return Err(ConfigError::Method { origin: asked.origin("method"), method, manifold, problem });
+        }
         let entry = net::lookup(&self.network);
-        if entry.is_some_and(|entry| entry.odd) && !odd {
+        if entry.is_some_and(|entry| entry.odd) && !manifold.is_odd() {
             return Err(ConfigError::OddNetwork {
                 origin: asked.origin("network"),
                 network: self.network.clone(),
@@ -174,6 +186,11 @@ impl Config {
     /// Smallest and largest noise level.
     pub fn noise_range(&self) -> NoiseRange {
         NoiseRange { min: self.sigma_min, max: self.sigma_max }
+    }
+
+    /// The method with its options.
+    pub fn method_spec(&self) -> MethodSpec {
+        MethodSpec::parse(&self.method).expect("checked when the config was made")
     }
 
     /// How rows are divided.
@@ -205,6 +222,7 @@ impl Config {
             weight_decay: self.weight_decay,
             clip: self.clip,
             ema: self.ema,
+            warm_start: self.ema_start == EmaStart::Warm,
         }
     }
 

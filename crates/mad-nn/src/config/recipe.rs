@@ -1,6 +1,7 @@
 //! Where settings come from that nobody gave.
 
 use super::{ConfigError, KEYS, Partial};
+use crate::method::{METHODS, MethodSpec};
 use mad_core::{manifold::Manifold, sample};
 use toml::{Table, Value};
 
@@ -25,6 +26,7 @@ const PAPER: &str = "
     sigma_min = 1e-6
     sigma_max = 10.0
     levels = 'scales:100'
+    targets = 'single'
     activation = 'silu'
     input_gain = 1.0
     select = 'last'
@@ -38,6 +40,9 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { name: "paper-mad", summary: "MAD as in its paper: 100 scales, constant rate", settings: PAPER },
     Recipe { name: "paper-dsm", summary: "the paper's rival: the same with denoising score matching", settings: PAPER },
 ];
+
+/// Base measures that are fitted to the data.
+pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
 
 /// Settings that hold if neither the user, the recipe nor the manifold says otherwise.
 const DEFAULTS: &str = "
@@ -55,7 +60,9 @@ const DEFAULTS: &str = "
     beta2 = 0.999
     clip = 10.0
     ema = 0.99
+    ema_start = 'warm'
     levels = 'log-uniform'
+    targets = 'auto'
     network = 'mlp'
     width = 512
     depth = 5
@@ -69,6 +76,7 @@ const DEFAULTS: &str = "
     select = 'best'
     patience = 0
     split = 'distinct'
+    fresh = ''
 ";
 
 /// A complete table of settings.
@@ -88,6 +96,16 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
     if odd {
         settings.insert("network", "odd-mlp", "manifold");
     }
+    let base = asked.get("base").and_then(Value::as_str).unwrap_or_default();
+    if let Some(fitted) = hints.fitted.filter(|_| FITTED_BASES.contains(&base)) {
+        settings.insert("sigma_max", fitted.sigma_max, "fitted base");
+        settings.insert("input_gain", fitted.input_gain, "fitted base");
+        settings.insert("learning_rate", fitted.learning_rate, "fitted base");
+    }
+    let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
+    if let Ok(spec) = MethodSpec::parse(method) {
+        settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
+    }
     let name = asked.get("recipe").and_then(Value::as_str).unwrap_or("default");
     let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap_or(&RECIPES[0]);
     settings = settings.merge(Partial::from_toml(recipe.settings, recipe.name)?);
@@ -103,8 +121,9 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
         let warmup = settings.get("warmup").and_then(Value::as_integer).unwrap_or(0);
         settings.insert("warmup", warmup.min(steps), "defaults");
     }
-    // An eighth of the run between validations, a quarter between checkpoints.
-    let parts = [("evaluate_every", (steps / 8).max(1)), ("checkpoint_every", (steps / 4).max(1))];
+    // An eighth of the run between validations, a quarter between checkpoints. Beside a fitted base the best step comes early.
+    let validations = if FITTED_BASES.contains(&base) { 16 } else { 8 };
+    let parts = [("evaluate_every", (steps / validations).max(1)), ("checkpoint_every", (steps / 4).max(1))];
     for (key, value) in parts {
         if settings.get(key).is_none() {
             settings.insert(key, value, "defaults");

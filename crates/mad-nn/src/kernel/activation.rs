@@ -1,6 +1,9 @@
 //! Activation functions, vectorised, with their derivatives.
 
-use burn::tensor::{Tensor, activation::silu as plain_silu};
+use burn::tensor::{
+    Tensor,
+    activation::{sigmoid as plain_sigmoid, silu as plain_silu},
+};
 
 use super::simd::multiply_add;
 
@@ -22,6 +25,18 @@ impl Activation {
             Self::Identity => z,
             Self::Sin => z.sin(),
             Self::Silu => plain_silu(z),
+        }
+    }
+
+    /// The derivative as a plain composition of Burn operations.
+    pub fn slope<const D: usize>(self, z: Tensor<D>) -> Tensor<D> {
+        match self {
+            Self::Identity => z.ones_like(),
+            Self::Sin => z.cos(),
+            Self::Silu => {
+                let sigmoid = plain_sigmoid(z.clone());
+                sigmoid.clone() * (z * (sigmoid.neg() + 1.0) + 1.0)
+            }
         }
     }
 }
@@ -97,6 +112,16 @@ fn silu_slope<const FMA: bool>(z: f32) -> (f32, f32) {
     (value, multiply_add::<FMA>(value, complement, sigmoid))
 }
 
+/// σ(z) (1 - σ(z)) (2 + z (1 - 2 σ(z))), the second derivative of z σ(z).
+#[inline(always)]
+fn silu_curvature<const FMA: bool>(z: f32) -> f32 {
+    let e = exponential::<FMA>(-z.abs());
+    let larger = 1.0 / (1.0 + e);
+    let product = e * larger * larger;
+    // z (1 - 2 σ(z)) = -|z| (1 - e)/(1 + e)
+    product * (2.0 - z.abs() * (1.0 - e) * larger)
+}
+
 /// Replaces every z by the first result of `function`, and writes the second to `slopes` unless there are none.
 #[inline(always)]
 fn map(values: &mut [f32], slopes: &mut [f32], function: impl Fn(f32) -> (f32, f32)) {
@@ -153,6 +178,34 @@ pub(super) fn activate_slope<const P: usize, const FMA: bool>(
             }
         }
         Activation::Silu => map(values, slopes, silu_slope::<FMA>),
+    }
+}
+
+/// As [`activate_slope`], and writes act''(z + b) to `curvatures`.
+#[inline(always)]
+pub(super) fn activate_curved<const P: usize, const FMA: bool>(
+    activation: Activation,
+    rows: &mut [[f32; P]],
+    bias: &[f32; P],
+    slopes: &mut [[f32; P]],
+    curvatures: &mut [[f32; P]],
+) {
+    if activation == Activation::Silu {
+        for (curvature, z) in curvatures.iter_mut().zip(&*rows) {
+            for j in 0..P {
+                curvature[j] = silu_curvature::<FMA>(z[j] + bias[j]);
+            }
+        }
+    }
+    activate_slope::<P, FMA>(activation, rows, bias, slopes);
+    match activation {
+        Activation::Identity => curvatures.as_flattened_mut().fill(0.0),
+        Activation::Sin => {
+            for (curvature, y) in curvatures.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
+                *curvature = -y;
+            }
+        }
+        Activation::Silu => {}
     }
 }
 

@@ -3,10 +3,13 @@
 //! The batch is cut into blocks of rows. A block runs through all layers before the next one starts, so its numbers stay in the
 //! cache and threads meet only three times in a step: before the first layer, before the backward pass, and before the gradients
 //! of the weights, which are products over the whole batch.
+//!
+//! A row may bring tangents ẋ along which the chain is differentiated. They are further rows of its block: values first, then one
+//! direction after the other. Products treat all rows alike; only biases and activations tell them apart.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use super::activation::{Activation, activate, activate_slope};
+use super::activation::{Activation, activate, activate_curved, activate_slope};
 use super::lanes::Lanes;
 use super::panels::{self, Buffer, pack, pack_transposed, unpack};
 use super::parallel;
@@ -193,35 +196,72 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Room for `rows` rows.
-    pub(super) fn take(simd: Simd, plan: &Plan, packed: Packed, rows: usize) -> Self {
-        let heights = (0..rows).step_by(ROW_BLOCK).map(|first| ROW_BLOCK.min(rows - first));
-        let blocks = heights.map(|rows| Block::take(plan, rows, simd.panel_columns())).collect();
+    /// Room for `items` values, each with `parts` - 1 tangents.
+    pub(super) fn take(simd: Simd, plan: &Plan, packed: Packed, items: usize, parts: usize) -> Self {
+        let most = block_items(parts);
+        let counts = (0..items).step_by(most).map(|first| most.min(items - first));
+        let blocks = counts.map(|items| Block::take(plan, items, parts, simd.panel_columns())).collect();
         Self { packed, blocks }
     }
+}
+
+/// Values in one block if each comes in `parts` parts, itself and its tangents.
+///
+/// # Panics
+/// When they do not fit into a block.
+fn block_items(parts: usize) -> usize {
+    assert!((1..=ROW_BLOCK).contains(&parts), "at most {} tangents", ROW_BLOCK - 1);
+    ROW_BLOCK / parts
+}
+
+/// Brings rows from the order (part, item) into the order of blocks, or back. Nothing to do without tangents.
+fn reorder(numbers: Cow<'_, [f32]>, width: usize, parts: usize, into_blocks: bool) -> Cow<'_, [f32]> {
+    if parts == 1 {
+        return numbers;
+    }
+    let (items, most) = (numbers.len() / width / parts, block_items(parts));
+    let mut reordered = vec![0.0; numbers.len()];
+    for first in (0..items).step_by(most) {
+        let count = most.min(items - first);
+        for part in 0..parts {
+            let (plain, blocked) = ((part * items + first) * width, (first * parts + part * count) * width);
+            let (from, to) = if into_blocks { (plain, blocked) } else { (blocked, plain) };
+            reordered[to..to + count * width].copy_from_slice(&numbers[from..from + count * width]);
+        }
+    }
+    Cow::Owned(reordered)
 }
 
 /// One block of rows, in panels.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
+    /// Rows in all.
     pub(super) rows: usize,
+    /// Rows that are values; the others are tangents.
+    items: usize,
     /// Inputs of each layer.
     pub(super) values: Vec<Buffer>,
-    /// act'(z) of each layer but the last. The backward pass turns it into z̄.
+    /// For each layer but the last: act'(z) in the rows of values and ż in those of tangents. The backward pass turns it into z̄.
     pub(super) slopes: Vec<Buffer>,
+    /// act''(z) of each layer but the last, if there are tangents.
+    curvatures: Vec<Buffer>,
     /// Outputs of the last layer, and then their gradients.
     pub(super) output: Buffer,
 }
 
 impl Block {
-    fn take(plan: &Plan, rows: usize, columns: usize) -> Self {
-        let take = |size: usize| Buffer::take(panels::length(rows, size, columns));
+    fn take(plan: &Plan, items: usize, parts: usize, columns: usize) -> Self {
+        let rows = items * parts;
+        let take = |rows: usize, size: usize| Buffer::take(panels::length(rows, size, columns));
         let (last, hidden) = plan.layers.split_last().expect("a chain has a layer");
+        let curved = if parts > 1 { hidden } else { &[] };
         Self {
             rows,
-            values: plan.layers.iter().map(|layer| take(layer.inputs)).collect(),
-            slopes: hidden.iter().map(|layer| take(layer.outputs)).collect(),
-            output: take(last.outputs),
+            items,
+            values: plan.layers.iter().map(|layer| take(rows, layer.inputs)).collect(),
+            slopes: hidden.iter().map(|layer| take(rows, layer.outputs)).collect(),
+            curvatures: curved.iter().map(|layer| take(items, layer.outputs)).collect(),
+            output: take(rows, last.outputs),
         }
     }
 
@@ -238,21 +278,25 @@ impl Block {
 
 /// The output of every row of `input`, and what [`backward`] needs.
 ///
+/// `input` and the output hold `parts` matrices of as many rows: the values, and tangents along `parts` - 1 directions.
+///
 /// # Formula
-/// x₀ = input, xᵢ₊₁ = act(xᵢ Wᵢ + bᵢ), without act in the last layer.
-pub(super) fn forward(simd: Simd, plan: &Plan, numbers: &[f32], input: &[f32]) -> (Vec<f32>, Trace) {
+/// x₀ = input, xᵢ₊₁ = act(xᵢ Wᵢ + bᵢ) and ẋᵢ₊₁ = act'(xᵢ Wᵢ + bᵢ) ⊙ (ẋᵢ Wᵢ), without act in the last layer.
+pub(super) fn forward(simd: Simd, plan: &Plan, numbers: &[f32], input: &[f32], parts: usize) -> (Vec<f32>, Trace) {
     let (inputs, outputs) = (plan.inputs(), plan.outputs());
     let rows = input.len() / inputs;
     let packed = Packed::new(simd, plan, numbers, true);
-    let mut trace = Trace::take(simd, plan, packed, rows);
+    let mut trace = Trace::take(simd, plan, packed, rows / parts, parts);
+    let input = reorder(input.into(), inputs, parts, true);
     let mut output = vec![0.0; rows * outputs];
-    let parts = input.chunks(ROW_BLOCK * inputs).zip(output.chunks_mut(ROW_BLOCK * outputs));
+    let height = block_items(parts) * parts;
+    let chunks = input.chunks(height * inputs).zip(output.chunks_mut(height * outputs));
     let Trace { packed, blocks } = &mut trace;
-    let jobs: Vec<_> = blocks.iter_mut().zip(parts).collect();
+    let jobs: Vec<_> = blocks.iter_mut().zip(chunks).collect();
     parallel::for_each(jobs.into_iter(), |(block, (input, output))| {
         forward_block(simd, plan, packed, input, block, output);
     });
-    (output, trace)
+    (reorder(output.into(), outputs, parts, false).into_owned(), trace)
 }
 
 #[inline(always)]
@@ -263,18 +307,30 @@ fn forward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>
     block: &mut Block,
     output: &mut [f32],
 ) {
-    let Block { rows, values, slopes, output: last } = block;
+    let Block { rows, items, values, slopes, curvatures, output: last } = block;
     pack::<P>(input, plan.inputs(), &mut values[0]);
     for index in 0..plan.layers.len() {
         let (x, y) = values[index..].split_first_mut().expect("every layer has an input");
         let y = y.first_mut().unwrap_or(last);
         let mut slopes = slopes.get_mut(index).map(|slopes| slopes.as_chunks_mut::<P>().0.chunks_exact_mut(*rows));
+        let mut curvatures = curvatures.get_mut(index).map(|c| c.as_chunks_mut::<P>().0.chunks_exact_mut(*items));
         let targets = y.as_chunks_mut::<P>().0.chunks_exact_mut(*rows);
         for ((weight, bias), target) in packed.panels::<P>(plan, index).zip(targets) {
             multiply::<L, M, P>(x, weight, target);
-            match slopes.as_mut().and_then(Iterator::next) {
-                Some(slopes) => activate_slope::<P, FMA>(plan.activation, target, bias, slopes),
-                None => activate::<P, FMA>(Activation::Identity, target, bias),
+            let (target, tangents) = target.split_at_mut(*items);
+            let slopes = slopes.as_mut().and_then(Iterator::next);
+            let curvatures = curvatures.as_mut().and_then(Iterator::next);
+            match (slopes, curvatures) {
+                (Some(slopes), None) => activate_slope::<P, FMA>(plan.activation, target, bias, slopes),
+                (Some(slopes), Some(curvatures)) => {
+                    let (slopes, kept) = slopes.split_at_mut(*items);
+                    activate_curved::<P, FMA>(plan.activation, target, bias, slopes, curvatures);
+                    kept.copy_from_slice(tangents);
+                    for tangent in tangents.chunks_exact_mut(*items) {
+                        scale(tangent, slopes);
+                    }
+                }
+                (None, _) => activate::<P, FMA>(Activation::Identity, target, bias),
             }
         }
     }
@@ -290,24 +346,29 @@ for_each_simd! {
 ///
 /// # Formula
 /// With z = x W + b and the gradient ȳ: z̄ = ȳ ⊙ act'(z), W̄ = xᵀ z̄, b̄ = Σ_rows z̄, x̄ = z̄ Wᵀ, from the last layer to the first.
+/// With tangents ż = ẋ W also their gradients: z̄ = ȳ ⊙ act'(z) + act''(z) ⊙ Σ ż ⊙ ẏ̄ and ż̄ = ẏ̄ ⊙ act'(z); W̄ sums over all rows.
 pub(super) fn backward(
     simd: Simd,
     plan: &Plan,
     mut trace: Trace,
     output_gradient: &[f32],
+    parts: usize,
     with_input: bool,
 ) -> (Vec<f32>, Option<Vec<f32>>) {
     let (inputs, outputs) = (plan.inputs(), plan.outputs());
     let rows = output_gradient.len() / outputs;
+    let height = block_items(parts) * parts;
     let mut input_gradient = with_input.then(|| vec![0.0; rows * inputs]);
-    let targets = input_gradient.as_deref_mut().map(|all| all.chunks_mut(ROW_BLOCK * inputs));
+    let targets = input_gradient.as_deref_mut().map(|all| all.chunks_mut(height * inputs));
     let targets = targets.into_iter().flatten().map(Some).chain(std::iter::repeat_with(|| None));
-    let gradients = output_gradient.chunks(ROW_BLOCK * outputs);
+    let output_gradient = reorder(output_gradient.into(), outputs, parts, true);
+    let gradients = output_gradient.chunks(height * outputs);
     let Trace { packed, blocks } = &mut trace;
     let jobs: Vec<_> = blocks.iter_mut().zip(gradients.zip(targets)).collect();
     parallel::for_each(jobs.into_iter(), |(block, (gradient, target))| {
         backward_block(simd, plan, packed, gradient, block, target);
     });
+    let input_gradient = input_gradient.map(|all| reorder(all.into(), inputs, parts, false).into_owned());
     (weight_gradients(simd, plan, &trace), input_gradient)
 }
 
@@ -319,7 +380,7 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
     block: &mut Block,
     input_gradient: Option<&mut [f32]>,
 ) {
-    let Block { rows, values, slopes, output } = block;
+    let Block { rows, items, values, slopes, curvatures, output } = block;
     pack::<P>(output_gradient, plan.outputs(), output);
     let mut room = [[0.0; P]; ROW_BLOCK];
     let passing = &mut room[..*rows];
@@ -327,9 +388,13 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
         let (before, after) = slopes.split_at_mut(index);
         let z = after.first().unwrap_or(output);
         let weights = packed.transposed::<P>(plan, index);
+        let mut curvatures = curvatures.get(index - 1).map(|c| c.as_chunks::<P>().0.chunks_exact(*items));
         for (weight, slopes) in weights.zip(before[index - 1].as_chunks_mut::<P>().0.chunks_exact_mut(*rows)) {
             multiply::<L, M, P>(z, weight, passing);
-            scale(slopes, passing);
+            match curvatures.as_mut().and_then(Iterator::next) {
+                None => scale(slopes, passing),
+                Some(curvatures) => bend(slopes, curvatures, passing),
+            }
         }
     }
     if let Some(target) = input_gradient {
@@ -361,6 +426,28 @@ pub(super) fn scale<const P: usize>(target: &mut [[f32; P]], factors: &[[f32; P]
     for (target, factors) in target.iter_mut().zip(factors) {
         for (target, factor) in target.iter_mut().zip(factors) {
             *target *= factor;
+        }
+    }
+}
+
+/// Replaces act'(z) and ż, the tangents, by z̄ and ż̄, given act''(z) and the gradients of a layer's outputs.
+#[inline(always)]
+fn bend<const P: usize>(slopes: &mut [[f32; P]], curvatures: &[[f32; P]], passing: &[[f32; P]]) {
+    let items = curvatures.len();
+    let (slopes, tangents) = slopes.split_at_mut(items);
+    let (passing, passing_tangents) = passing.split_at(items);
+    let mut sums = [[0.0; P]; ROW_BLOCK];
+    for (tangents, passing) in tangents.chunks_exact_mut(items).zip(passing_tangents.chunks_exact(items)) {
+        for (((tangent, passing), slope), sum) in tangents.iter_mut().zip(passing).zip(&*slopes).zip(&mut sums) {
+            for j in 0..P {
+                sum[j] += tangent[j] * passing[j];
+                tangent[j] = slope[j] * passing[j];
+            }
+        }
+    }
+    for (((slope, curvature), passing), sum) in slopes.iter_mut().zip(curvatures).zip(passing).zip(&sums) {
+        for j in 0..P {
+            slope[j] = slope[j] * passing[j] + curvature[j] * sum[j];
         }
     }
 }
@@ -408,7 +495,8 @@ fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: boo
         for column in (0..layer.outputs).step_by(P) {
             let width = P.min(layer.outputs - column);
             if is_bias {
-                for row in blocks.iter().flat_map(|block| block.gradient::<P>(index, column).as_chunks::<P>().0) {
+                let values = |block| &Block::gradient::<P>(block, index, column).as_chunks::<P>().0[..block.items];
+                for row in blocks.iter().flat_map(values) {
                     for (sum, value) in target[column..column + width].iter_mut().zip(row) {
                         *sum += value;
                     }

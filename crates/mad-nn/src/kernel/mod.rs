@@ -30,7 +30,7 @@ mod simd;
 
 pub use activation::Activation;
 pub use chain::{Place, Plan};
-pub use operation::{chain, plain_chain};
+pub use operation::{chain, chain_tangents, plain_chain, plain_chain_tangents};
 pub use panels::recycle;
 pub use products::Products;
 pub use simd::Simd;

@@ -17,16 +17,48 @@ use super::simd::Simd;
 /// On Burn's CPU backend in single precision this is one operation with one backward operation; on every other backend
 /// it is [`plain_chain`].
 pub fn chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
-    assert_eq!(x.dims()[1], plan.inputs(), "inputs of the chain");
-    assert_eq!(weights.dims()[0], plan.len(), "weights of the chain");
-    let (x, weights) = (x.into_dispatch(), weights.into_dispatch());
-    if [&x, &weights].into_iter().all(is_cpu_single) {
-        return Tensor::from_dispatch(<Dispatch as ChainBackend>::fused_chain(x, weights, plan.clone()));
-    }
-    plain_chain(Tensor::from_dispatch(x), Tensor::from_dispatch(weights), plan)
+    let [rows, inputs] = x.dims();
+    chain_tangents(x.reshape([1, rows, inputs]), weights, plan).reshape([rows, plan.outputs()])
 }
 
-/// The same function as a composition of Burn operations.
+/// The output of a chain and its derivatives along tangents of the input, both open to the backward pass.
+///
+/// `x` and the output hold matrices of as many rows: the values first, then tangents, one direction after the other.
+///
+/// # Formula
+/// y = act(x W + b) and ẏ = act'(x W + b) ⊙ (ẋ W), layer by layer.
+pub fn chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
+    let [parts, rows, inputs] = x.dims();
+    assert_eq!(inputs, plan.inputs(), "inputs of the chain");
+    assert_eq!(weights.dims()[0], plan.len(), "weights of the chain");
+    let (x, weights) = (x.reshape([parts * rows, inputs]).into_dispatch(), weights.into_dispatch());
+    if [&x, &weights].into_iter().all(is_cpu_single) {
+        let y = <Dispatch as ChainBackend>::fused_chain(x, weights, plan.clone(), parts);
+        return Tensor::<2>::from_dispatch(y).reshape([parts, rows, plan.outputs()]);
+    }
+    let x = Tensor::<2>::from_dispatch(x).reshape([parts, rows, inputs]);
+    plain_chain_tangents(x, Tensor::from_dispatch(weights), plan)
+}
+
+/// [`chain_tangents`] as a composition of Burn operations.
+pub fn plain_chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
+    let [parts, rows, _] = x.dims();
+    let part = |x: &Tensor<3>, from: usize, to: usize| x.clone().narrow(0, from, to - from);
+    plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
+        let weight = weights.clone().slice([layer.weight.clone()]).reshape([layer.inputs, layer.outputs]);
+        let bias = weights.clone().slice([layer.bias.clone()]).reshape([1, 1, layer.outputs]);
+        let z = x.reshape([parts * rows, layer.inputs]).matmul(weight).reshape([parts, rows, layer.outputs]);
+        let value = part(&z, 0, 1) + bias;
+        let activation = plan.activation(index);
+        if parts == 1 {
+            return activation.apply(value);
+        }
+        let tangents = part(&z, 1, parts) * activation.slope(value.clone());
+        Tensor::cat(vec![activation.apply(value), tangents], 0)
+    })
+}
+
+/// [`chain`] as a composition of Burn operations.
 pub fn plain_chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
     plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
         let weight = weights.clone().slice([layer.weight.clone()]).reshape([layer.inputs, layer.outputs]);
@@ -51,26 +83,26 @@ fn is_cpu_single(tensor: &DispatchTensor) -> bool {
 /// The fused operation, for the backends that have it.
 #[backend_extension(Flex, Autodiff)]
 pub trait ChainBackend: Backend {
-    /// The chain in single precision.
-    fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan) -> FloatTensor<Self>;
+    /// The chain in single precision; `x` holds `parts` matrices one below the other, as in [`chain_tangents`].
+    fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan, parts: usize) -> FloatTensor<Self>;
 }
 
 type CpuTensor = FloatTensor<Flex>;
 
 impl ChainBackend for Flex {
-    fn fused_chain(x: CpuTensor, weights: CpuTensor, plan: Plan) -> CpuTensor {
-        forward(&x.to_contiguous(), &weights.to_contiguous(), &plan).0
+    fn fused_chain(x: CpuTensor, weights: CpuTensor, plan: Plan, parts: usize) -> CpuTensor {
+        forward(&x.to_contiguous(), &weights.to_contiguous(), &plan, parts).0
     }
 }
 
 impl<C: CheckpointStrategy> ChainBackend for Autodiff<Flex, C> {
-    fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan) -> FloatTensor<Self> {
+    fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan, parts: usize) -> FloatTensor<Self> {
         let prepared = ChainBackward.prepare::<C>([x.node(), weights.node()]).compute_bound().stateful();
         let x = x.into_primitive().to_contiguous();
         let weights = weights.into_primitive().to_contiguous();
-        let (y, trace) = forward(&x, &weights, &plan);
+        let (y, trace) = forward(&x, &weights, &plan, parts);
         match prepared {
-            OpsKind::Tracked(prepared) => prepared.finish(State { plan, trace }, y),
+            OpsKind::Tracked(prepared) => prepared.finish(State { plan, parts, trace }, y),
             OpsKind::UnTracked(prepared) => prepared.finish(y),
         }
     }
@@ -80,6 +112,7 @@ impl<C: CheckpointStrategy> ChainBackend for Autodiff<Flex, C> {
 #[derive(Clone, Debug)]
 struct State {
     plan: Plan,
+    parts: usize,
     trace: Trace,
 }
 
@@ -92,9 +125,9 @@ impl Backward<Flex, 2> for ChainBackward {
     fn backward(self, ops: Ops<State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let [x_node, weights_node] = ops.parents;
         let output_gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
-        let State { plan, trace } = ops.state;
+        let State { plan, parts, trace } = ops.state;
         let (of_weights, of_input) =
-            chain::backward(Simd::best(), &plan, trace, numbers(&output_gradient), x_node.is_some());
+            chain::backward(Simd::best(), &plan, trace, numbers(&output_gradient), parts, x_node.is_some());
         if let Some(node) = weights_node {
             grads.register::<Flex>(node.id, tensor(of_weights, [plan.len()]));
         }
@@ -105,8 +138,8 @@ impl Backward<Flex, 2> for ChainBackward {
     }
 }
 
-fn forward(x: &CpuTensor, weights: &CpuTensor, plan: &Plan) -> (CpuTensor, Trace) {
-    let (output, trace) = chain::forward(Simd::best(), plan, numbers(weights), numbers(x));
+fn forward(x: &CpuTensor, weights: &CpuTensor, plan: &Plan, parts: usize) -> (CpuTensor, Trace) {
+    let (output, trace) = chain::forward(Simd::best(), plan, numbers(weights), numbers(x), parts);
     let rows = output.len() / plan.outputs();
     (tensor(output, [rows, plan.outputs()]), trace)
 }

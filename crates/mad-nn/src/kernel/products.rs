@@ -21,7 +21,7 @@ impl Products {
         let simd = Simd::best();
         let numbers: Vec<f32> = (0..plan.len()).map(|i| ((i * 7919) % 1000) as f32 / 1000.0 - 0.5).collect();
         let packed = Packed::new(simd, &plan, &numbers, true);
-        let trace = Trace::take(simd, &plan, packed, rows);
+        let trace = Trace::take(simd, &plan, packed, rows, 1);
         Self { plan, simd, trace }
     }
 

@@ -3,7 +3,7 @@
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::forward::{Forward, Scratch};
-use super::{Activation, Plan, Simd, chain, plain_chain};
+use super::{Activation, Plan, Simd, chain, chain_tangents, plain_chain, plain_chain_tangents};
 
 const ACTIVATIONS: [Activation; 3] = [Activation::Identity, Activation::Sin, Activation::Silu];
 
@@ -88,13 +88,46 @@ fn fused_chain_is_the_plain_chain_to_rounding() {
     }
 }
 
+/// As [`run`], with values and tangents along two directions.
+fn run_tangents(operation: fn(Tensor<3>, Tensor<1>, &Plan) -> Tensor<3>, plan: &Plan, rows: usize) -> [Vec<f32>; 3] {
+    const PARTS: usize = 3;
+    let device = Device::flex().autodiff();
+    let part = |width, seed| matrix(PARTS * rows, width, seed, &device).reshape([PARTS, rows, width]);
+    let x = part(plan.inputs(), 1).require_grad();
+    let weights = vector(weights(plan), &device).require_grad();
+    let y = operation(x.clone(), weights.clone(), plan);
+    let grads = (y.clone() * part(plan.outputs(), 4)).sum().backward();
+    let of_weights = weights.grad(&grads).expect("gradient of the weights");
+    [numbers(y), numbers(of_weights), numbers(x.grad(&grads).expect("gradient of the input"))]
+}
+
+#[test]
+fn fused_tangents_are_the_plain_tangents_to_rounding() {
+    for (sizes, rows) in SIZES {
+        for activation in ACTIVATIONS {
+            let plan = Plan::new(sizes, activation);
+            let fused = run_tangents(chain_tangents, &plan, rows);
+            let plain = run_tangents(plain_chain_tangents, &plan, rows);
+            let widest = sizes.iter().copied().max().unwrap_or(1);
+            for ((fused, plain), (terms, what)) in fused.iter().zip(&plain).zip([
+                (2 * widest, "output"),
+                (3 * rows * widest, "gradient of the weights"),
+                (3 * widest * widest, "gradient of the input"),
+            ]) {
+                assert_close(fused, plain, terms, &format!("{activation:?} {sizes:?} x {rows}: {what}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn fused_chain_is_the_same_bits_on_any_number_of_threads() {
     for activation in ACTIVATIONS {
         let plan = Plan::new(&[4, 200, 130, 3], activation);
-        let one = on_threads(1, || run(chain, &plan, 515));
+        let both = || (run(chain, &plan, 515), run_tangents(chain_tangents, &plan, 515));
+        let one = on_threads(1, both);
         for threads in [2, 3] {
-            assert_eq!(one, on_threads(threads, || run(chain, &plan, 515)), "{activation:?}, {threads} threads");
+            assert_eq!(one, on_threads(threads, both), "{activation:?}, {threads} threads");
         }
     }
 }
@@ -106,19 +139,25 @@ fn instruction_sets_agree_to_rounding() {
         let plan = Plan::new(sizes, Activation::Sin);
         let (weights, input) = (weights(&plan), series(rows * plan.inputs(), 1));
         let gradient = series(rows * plan.outputs(), 4);
+        let tangents = |simd| {
+            let (input, gradient) = (series(3 * rows * plan.inputs(), 1), series(3 * rows * plan.outputs(), 4));
+            let (output, trace) = super::chain::forward(simd, &plan, &weights, &input, 3);
+            let (of_weights, of_input) = super::chain::backward(simd, &plan, trace, &gradient, 3, true);
+            [output, of_weights, of_input.expect("it was asked for")]
+        };
         let run = |simd| {
-            let (output, trace) = super::chain::forward(simd, &plan, &weights, &input);
-            let (of_weights, of_input) = super::chain::backward(simd, &plan, trace, &gradient, true);
+            let (output, trace) = super::chain::forward(simd, &plan, &weights, &input, 1);
+            let (of_weights, of_input) = super::chain::backward(simd, &plan, trace, &gradient, 1, true);
             let mut evaluated = vec![0.0; output.len()];
             Forward::with(simd, plan.clone(), &weights).eval(&input, rows, &mut Scratch::default(), &mut evaluated);
             assert_eq!(output, evaluated, "{simd:?}: training and evaluation");
             [output, of_weights, of_input.expect("it was asked for")]
         };
-        let portable = run(Simd::portable());
         let widest = sizes.iter().copied().max().unwrap_or(1);
+        let results = |simd| run(simd).into_iter().chain(tangents(simd));
         for simd in Simd::available() {
-            for (found, expected) in run(simd).iter().zip(&portable) {
-                assert_close(found, expected, widest * widest.max(rows), &format!("{simd:?} {sizes:?}"));
+            for (found, expected) in results(simd).zip(results(Simd::portable())) {
+                assert_close(&found, &expected, 3 * widest * widest.max(rows), &format!("{simd:?} {sizes:?}"));
             }
         }
     }
@@ -129,8 +168,8 @@ fn no_rows_have_no_gradient() {
     let plan = Plan::new(&[7, 4, 33], Activation::Sin);
     let weights = weights(&plan);
     for rows in [70, 0] {
-        let (output, trace) = super::chain::forward(Simd::best(), &plan, &weights, &series(rows * 7, 1));
-        let gradient = super::chain::backward(Simd::best(), &plan, trace, &series(rows * 33, 2), false).0;
+        let (output, trace) = super::chain::forward(Simd::best(), &plan, &weights, &series(rows * 7, 1), 1);
+        let gradient = super::chain::backward(Simd::best(), &plan, trace, &series(rows * 33, 2), 1, false).0;
         assert_eq!(output.len(), rows * 33);
         assert_eq!(gradient.iter().all(|g| *g == 0.0), rows == 0);
         // Its memory, full of numbers, is what the next round takes.

@@ -18,10 +18,7 @@ pub use mlp::Mlp;
 pub use odd::OddMlp;
 pub use parameters::{Layout, Slot};
 
-use crate::{
-    bridge,
-    kernel::{Plan, forward::Forward},
-};
+use crate::kernel::{Plan, forward::Forward};
 use burn::tensor::{Device, Tensor};
 
 /// How a kind of network turns a question into an answer with a chain of dense layers.
@@ -136,12 +133,6 @@ impl Model {
     /// Initial weights under `seed`.
     pub fn initialise(&self, seed: u64) -> Vec<f32> {
         self.layout.initialise(self.shape.activation, seed)
-    }
-
-    /// These weights as a tensor on `device`, for training; it collects gradients if `device` does.
-    pub fn on_tensors(&self, weights: Vec<f32>, device: &Device) -> Tensor<1> {
-        let weights = bridge::vector_f32(weights, device);
-        if device.is_autodiff() { weights.require_grad() } else { weights }
     }
 
     /// The layers with these weights on tensors.

@@ -36,6 +36,37 @@ impl Layout {
         Self { slots, len: plan.len() }
     }
 
+    /// Tensors of these names and shapes.
+    pub fn tensors(named: &[(&str, &[usize])]) -> Self {
+        let mut layout = Self::empty();
+        for (name, shape) in named {
+            let range = layout.len..layout.len + shape.iter().product::<usize>();
+            layout.len = range.end;
+            layout.slots.push(Slot { name: (*name).into(), shape: shape.to_vec(), range });
+        }
+        layout
+    }
+
+    /// No numbers at all.
+    pub fn empty() -> Self {
+        Self { slots: Vec::new(), len: 0 }
+    }
+
+    /// The tensors of several networks one after the other, each under a prefix.
+    pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a str, &'a Layout)>) -> Self {
+        let mut joined = Self::empty();
+        for (prefix, part) in parts {
+            let shifted = part.slots.iter().map(|slot| Slot {
+                name: format!("{prefix}.{}", slot.name),
+                shape: slot.shape.clone(),
+                range: joined.len + slot.range.start..joined.len + slot.range.end,
+            });
+            joined.slots.extend(shifted);
+            joined.len += part.len;
+        }
+        joined
+    }
+
     /// All tensors in order: weight and bias of each layer in turn.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
@@ -55,19 +86,31 @@ impl Layout {
     ///
     /// # Formula
     /// W uniform on ±√(3/inputs), so that Var(Wᵢⱼ) = 1/inputs (LeCun; the scale of Haiku's default). Sines need phases: their
-    /// biases are uniform on ±π; other biases are zero. The output layer is zero, so that training starts at the anchor.
+    /// biases are uniform on ±π; other biases are zero. Output layers are zero, so that training starts at the anchor, and
+    /// residual blocks as the identity.
     ///
     /// Layer i draws from its own stream, so that the numbers do not depend on the engine or on other layers.
     pub fn initialise(&self, activation: Activation, seed: u64) -> Vec<f32> {
+        self.draw(activation == Activation::Sin, true, seed)
+    }
+
+    /// As [`Layout::initialise`], but with all biases zero and an output layer like the others, as Haiku does by default.
+    pub fn initialise_plainly(&self, seed: u64) -> Vec<f32> {
+        self.draw(false, false, seed)
+    }
+
+    fn draw(&self, phases: bool, zero_outputs: bool, seed: u64) -> Vec<f32> {
         let mut numbers = vec![0.0; self.len];
-        let hidden = self.slots.len() / 2 - 1;
-        for (i, pair) in self.slots.chunks_exact(2).take(hidden).enumerate() {
+        for (i, pair) in self.slots.chunks_exact(2).enumerate() {
+            if zero_outputs && pair[0].name.ends_with("output.weight") {
+                continue;
+            }
             let mut rng = stream(seed, Purpose::Init, i as u64);
             let bound = (3.0 / pair[0].shape[0] as f64).sqrt();
             for v in &mut numbers[pair[0].range.clone()] {
                 *v = (bound * (2.0 * rng.random::<f64>() - 1.0)) as f32;
             }
-            if activation == Activation::Sin {
+            if phases {
                 for v in &mut numbers[pair[1].range.clone()] {
                     *v = (std::f64::consts::PI * (2.0 * rng.random::<f64>() - 1.0)) as f32;
                 }

@@ -21,6 +21,8 @@ pub struct Adam {
     pub clip: f64,
     /// Memory of the averaged weights; 0 for no average.
     pub ema: f64,
+    /// Whether that memory grows from a short one, so that the start is forgotten quickly.
+    pub warm_start: bool,
 }
 
 /// Weights with everything the optimiser remembers, each list in the order of the network's [`Layout`].
@@ -52,7 +54,7 @@ impl Adam {
     /// # Formula
     /// g ← g min(1, clip/|g|), m ← β₁ m + (1 − β₁) g, v ← β₂ v + (1 − β₂) g²,
     /// θ ← θ (1 − rate λ) − rate m̂/(√v̂ + ε) with m̂ = m/(1 − β₁ⁿ), v̂ = v/(1 − β₂ⁿ),
-    /// average ← d average + (1 − d) θ with d = min(ema, (1 + n)/(10 + n)), so that the start is forgotten quickly.
+    /// average ← d average + (1 − d) θ with d = min(ema, (1 + n)/(10 + n)) if the start is warm, else d = ema.
     ///
     /// # Reference
     /// Kingma, Ba (2015); Loshchilov, Hutter (2019).
@@ -65,7 +67,7 @@ impl Adam {
         weights.step += 1;
         let n = weights.step as f64;
         let scale = if self.clip > 0.0 { clip_scale(norm, self.clip) } else { 1.0 };
-        let decay = self.ema.min((1.0 + n) / (10.0 + n));
+        let decay = if self.warm_start { self.ema.min((1.0 + n) / (10.0 + n)) } else { self.ema };
         let mut step = |range: Range<usize>, weight_decay| {
             let constants = adam::Adam { beta1: self.beta1, beta2: self.beta2, epsilon: self.epsilon, weight_decay };
             adam::step(
@@ -94,7 +96,8 @@ mod tests {
     use super::*;
     use crate::kernel::{Activation, Plan};
 
-    const ADAM: Adam = Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.99 };
+    const ADAM: Adam =
+        Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.99, warm_start: true };
 
     fn layout() -> Layout {
         Layout::chain(&Plan::new(&[2, 1], Activation::Identity))
@@ -156,5 +159,8 @@ mod tests {
         ADAM.step(&layout, &mut weights, &[1.0; 3], 1.0);
         // d = 2/11 in the first step, so 9/11 of the new weight −1.
         assert!((weights.ema[0] + 9.0 / 11.0).abs() < 1e-6, "{}", weights.ema[0]);
+        let mut weights = Weights::new(vec![0.0; 3]);
+        Adam { warm_start: false, ..ADAM }.step(&layout, &mut weights, &[1.0; 3], 1.0);
+        assert!((weights.ema[0] + 0.01).abs() < 1e-6, "{}", weights.ema[0]);
     }
 }

@@ -29,6 +29,14 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// The run learned something else than a denoiser.
+    #[error("{}: method {method} has no denoiser", path.display())]
+    NoDenoiser {
+        /// The folder.
+        path: PathBuf,
+        /// Its method.
+        method: String,
+    },
     /// Another process trains in this folder.
     #[error("{}: process {holder} is training in this folder; wait for it or choose another --out", path.display())]
     Locked {

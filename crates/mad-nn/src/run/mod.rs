@@ -28,17 +28,17 @@ pub(crate) use create::create;
 pub(crate) use lock::Lock;
 
 use crate::{
-    LearnedDenoiser,
     checkpoint::{self, CheckpointError, Identity, State},
-    config::{Config, Method, Select},
-    net::Model,
+    config::{Config, Select},
+    method::Fitted,
+    net::{Layout, Model},
+    train::Fresh,
 };
 use mad_core::{
     Points,
     base::{BaseChoice, BaseMeasure},
     data::points_from_npy,
     manifold::{BuildContext, Manifold, PointTable, build},
-    noise::Anchor,
 };
 use serde::de::DeserializeOwned;
 use std::{
@@ -153,7 +153,22 @@ impl Run {
         read_array(&self.path, &self.info, name)
     }
 
-    /// The network, without weights.
+    /// The data set that makes new rows for every step, if the settings name one.
+    pub(crate) fn fresh(&self) -> Result<Option<Fresh>, RunError> {
+        let Config { fresh, seed, .. } = &self.config;
+        if fresh.is_empty() {
+            return Ok(None);
+        }
+        let made = Fresh::new(fresh, *seed, self.columns.points.clone(), self.manifold.clone());
+        made.map(Some).map_err(|e| RunError::Contents { problem: format!("fresh = {fresh}: {e}") })
+    }
+
+    /// Names and shapes of all weights.
+    pub fn layout(&self) -> Layout {
+        self.config.method_spec().entry.method.layout(self)
+    }
+
+    /// The network of a denoising method, without weights.
     pub fn model(&self) -> Model {
         self.config.model(self.manifold.ambient_dim(), self.info.condition)
     }
@@ -174,7 +189,7 @@ impl Run {
 
     /// The state after `step` steps.
     pub fn state(&self, step: u64) -> Result<State, CheckpointError> {
-        checkpoint::load(&self.checkpoints(), step, self.model().layout(), &self.identity())
+        checkpoint::load(&self.checkpoints(), step, &self.layout(), &self.identity())
     }
 
     /// The step whose weights answer: the best validated one or the last one, as `select` says.
@@ -188,22 +203,15 @@ impl Run {
         }
     }
 
-    /// The anchor m.
-    ///
-    /// # Formula
-    /// For `skip`, σ_d² is the mean squared coordinate of the training points about their mean.
-    pub fn anchor(&self) -> Result<Anchor, RunError> {
-        Ok(match self.config.method {
-            Method::Mad => Anchor::Base(self.base.clone()),
-            Method::Dsm => Anchor::Ambient,
-            Method::Skip => Anchor::Skip { sigma_data: spread(&self.part(Part::Train)?) },
-        })
+    /// The trained model, with averaged weights of the selected step.
+    pub fn fitted(&self) -> Result<Box<dyn Fitted>, RunError> {
+        self.fitted_at(self.selected_step()?)
     }
 
-    /// The trained denoiser, with averaged weights of the selected step.
-    pub fn denoiser(&self) -> Result<LearnedDenoiser, RunError> {
-        let state = self.state(self.selected_step()?)?;
-        Ok(LearnedDenoiser::new(self.anchor()?, self.config.noise_range(), self.model(), &state.weights.ema))
+    /// The model with the averaged weights of `step`, of which there must be a checkpoint.
+    pub fn fitted_at(&self, step: u64) -> Result<Box<dyn Fitted>, RunError> {
+        let state = self.state(step)?;
+        self.config.method_spec().entry.method.fitted(self, &state.weights.ema)
     }
 
     /// Lines of `metrics.jsonl`, oldest first.
@@ -213,16 +221,6 @@ impl Run {
         let parsed: Result<_, _> = lines.lines().map(serde_json::from_str).collect();
         parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
     }
-}
-
-/// Root mean squared coordinate about the mean; 1 for a single repeated point.
-fn spread(points: &Points) -> f64 {
-    let (n, d) = (points.len() as f64, points.dim());
-    let mean: Vec<f64> = (0..d).map(|k| points.rows().map(|row| row[k]).sum::<f64>() / n).collect();
-    let square =
-        points.rows().map(|row| row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum::<f64>()).sum::<f64>();
-    let spread = (square / (n * d as f64)).sqrt();
-    if spread > 0.0 { spread } else { 1.0 }
 }
 
 fn text(path: &Path) -> Result<String, RunError> {

@@ -4,7 +4,9 @@ use super::{Contents, Parts, RunColumns};
 use crate::config::{Config, ConfigError, Partial};
 use mad_core::{
     Points,
+    base::fit::{FitError, FitOptions, fit_kde, fit_mixture},
     data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, read_base},
+    manifold::Manifold,
 };
 
 /// Why a table and settings do not make a run.
@@ -16,6 +18,9 @@ pub enum PrepareError {
     /// The base measure, the division of the rows or the condition columns cannot be had.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// No base measure could be fitted to the data.
+    #[error("base: {0}")]
+    Fit(#[from] FitError),
 }
 
 impl Contents {
@@ -25,7 +30,6 @@ impl Contents {
     pub fn new(table: &Table, loaded: Loaded, settings: &Partial) -> Result<Self, PrepareError> {
         let Loaded { manifold, mut columns, mut points, supports, .. } = loaded;
         let config = Config::resolve(settings, manifold.as_ref())?;
-        let base = read_base(&config.base, manifold.ambient_dim())?;
         let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
         columns.fit(&mut points, &split.train);
         let (condition, conditions) = match config.condition.as_str() {
@@ -35,7 +39,14 @@ impl Contents {
                 (Some(columns), Some(Parts::cut(&values, &split)))
             }
         };
-        let parts = Parts::cut(&points, &split);
+        let mut parts = Parts::cut(&points, &split);
+        parts.canonicalise(manifold.as_ref());
+        let fit = FitOptions { seed: config.seed, ..FitOptions::default() };
+        let base = match config.base.as_str() {
+            "mixture" => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
+            "kde" => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
+            text => read_base(text, manifold.ambient_dim())?,
+        };
         let columns = RunColumns { points: columns, condition };
         Ok(Self { manifold, base, parts, conditions, columns, supports, config })
     }
@@ -48,6 +59,15 @@ impl Parts {
             train: points.select(&split.train),
             validation: points.select(&split.validation),
             test: points.select(&split.test),
+        }
+    }
+
+    /// Replaces every point by the representative of its class.
+    pub(crate) fn canonicalise(&mut self, manifold: &dyn Manifold) {
+        for points in [&mut self.train, &mut self.validation, &mut self.test] {
+            if points.dim() == manifold.ambient_dim() {
+                points.rows_mut().for_each(|row| manifold.canonicalise(row));
+            }
         }
     }
 }

@@ -1,28 +1,22 @@
 //! The loop: from a folder with settings and data to a folder with a trained model.
 
 use super::{
-    BatchSource, Observer, StepReport, TrainError,
+    Observer, StepReport, TrainError,
     log::{Line, Log, write_timing},
     step::{Stepped, Trainer},
-    validate::validate,
 };
 use crate::{
-    LearnedDenoiser,
     checkpoint::{self, Best, Progress, State},
     config::{Config, Select},
     device::DeviceChoice,
     disk::{self, Disk, RealDisk},
-    net::Model,
+    method::Objective,
     optim::Weights,
-    run::{self, Contents, Lock, Part, Run, RunError},
+    run::{self, Contents, Lock, Run, RunError},
 };
-use mad_core::{Points, base::BaseMeasure, noise::Anchor};
 use std::{
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
 
@@ -79,7 +73,8 @@ pub fn fit_on(
 ) -> Result<Fit, TrainError> {
     // Before anything is written.
     device.open()?;
-    let contents = canonical(contents);
+    let mut contents = contents.clone();
+    contents.parts.canonicalise(contents.manifold.as_ref());
     contents.check()?;
     if !resume || !out.join("run.json").is_file() {
         run::create(&RealDisk, out, &contents)?;
@@ -110,27 +105,18 @@ pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Re
     train(DeviceChoice::Cpu, Run::open(path)?, observer, stop)
 }
 
-/// The same contents with every point replaced by the representative of its class.
-fn canonical(contents: &Contents) -> Contents {
-    let mut contents = contents.clone();
-    let parts = &mut contents.parts;
-    for points in [&mut parts.train, &mut parts.validation, &mut parts.test] {
-        if points.dim() == contents.manifold.ambient_dim() {
-            points.rows_mut().for_each(|row| contents.manifold.canonicalise(row));
-        }
-    }
-    contents
-}
-
 fn train(device: DeviceChoice, run: Run, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
     let _lock = Lock::take(run.path())?;
     checkpoint::clean(&RealDisk, &run.checkpoints())?;
     let start = Instant::now();
-    let mut session = Session::open(&run, &RealDisk)?;
+    let objective = run.config().method_spec().entry.method.objective(&run)?;
+    let mut session = Session::open(&run, objective.as_ref(), &RealDisk)?;
     let from = session.state.progress.step;
     observer.started(from, run.config().steps);
     let outcome = session.run(device, observer, stop)?;
     let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
+    drop(session);
+    drop(objective);
     write_timing(run.path(), device, from, step, seconds)?;
     Ok(Fit { outcome, step, seconds, run })
 }
@@ -140,37 +126,24 @@ struct Session<'a> {
     run: &'a Run,
     disk: &'a dyn Disk,
     config: &'a Config,
-    model: Model,
-    anchor: Anchor,
-    base: Arc<dyn BaseMeasure>,
-    train: (Points, Option<Points>),
-    validation: (Points, Option<Points>),
+    objective: &'a dyn Objective,
     state: State,
     saved: Option<u64>,
     log: Log,
 }
 
 impl<'a> Session<'a> {
-    fn open(run: &'a Run, disk: &'a dyn Disk) -> Result<Self, TrainError> {
-        let model = run.model();
+    fn open(run: &'a Run, objective: &'a dyn Objective, disk: &'a dyn Disk) -> Result<Self, TrainError> {
         let saved = run.steps()?.last().copied();
         let state = match saved {
             Some(step) => run.state(step)?,
-            None => State { weights: Weights::new(model.initialise(run.config().seed)), progress: Progress::default() },
+            None => {
+                let weights = Weights::new(objective.initialise(run.config().seed));
+                State { weights, progress: Progress::default() }
+            }
         };
-        Ok(Self {
-            disk,
-            config: run.config(),
-            anchor: run.anchor()?,
-            base: run.base().clone(),
-            train: (run.part(Part::Train)?, run.conditions(Part::Train)?),
-            validation: (run.part(Part::Validation)?, run.conditions(Part::Validation)?),
-            log: Log::open(disk, run.path(), state.progress.step)?,
-            run,
-            model,
-            state,
-            saved,
-        })
+        let log = Log::open(disk, run.path(), state.progress.step)?;
+        Ok(Self { run, disk, config: run.config(), objective, state, saved, log })
     }
 
     fn run(
@@ -179,17 +152,13 @@ impl<'a> Session<'a> {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Outcome, TrainError> {
-        let train = std::mem::replace(&mut self.train, (Points::new(1), None));
-        let anchor = self.anchor.clone();
-        let model = self.model.clone();
-        let trainer = Trainer {
-            model: &model,
-            batches: self.batches(&train, &anchor),
-            adam: self.config.adam(),
-            device: device.open()?,
-        };
+        let trainer = Trainer { objective: self.objective, adam: self.config.adam(), device: device.open()? };
         let rate = self.config.rate();
         let steps = self.config.steps;
+        if steps == 0 && self.saved.is_none() {
+            // Nothing to train is the score of what there is.
+            self.validate(observer)?;
+        }
         while self.state.progress.step < steps && !self.state.progress.stopped_early {
             if stop.load(Ordering::Relaxed) {
                 self.save(observer)?;
@@ -198,13 +167,15 @@ impl<'a> Session<'a> {
             let index = self.state.progress.step;
             let learning_rate = rate.at(index);
             let weights = &mut self.state.weights;
-            let Stepped { loss, gradient_norm, sigma } = device.run(|| trainer.step(weights, index, learning_rate))?;
-            self.count(loss, gradient_norm.is_finite(), &sigma)?;
+            let begun = Instant::now();
+            let Stepped { loss, gradient_norm, levels } = device.run(|| trainer.step(weights, index, learning_rate))?;
+            let seconds = begun.elapsed().as_secs_f64();
+            self.count(loss, gradient_norm.is_finite(), &levels)?;
             let step = self.state.progress.step;
             if step.is_multiple_of(self.config.log_every) || step == steps {
                 self.log_loss(learning_rate, gradient_norm)?;
             }
-            observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm });
+            observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm, seconds });
             let every = self.config.evaluate_every;
             if every > 0 && (step.is_multiple_of(every) || step == steps) {
                 self.validate(observer)?;
@@ -217,27 +188,8 @@ impl<'a> Session<'a> {
         Ok(Outcome::Finished)
     }
 
-    fn batches<'b>(&self, train: &'b (Points, Option<Points>), anchor: &'b Anchor) -> BatchSource<'b> {
-        let manifold = self.run.manifold();
-        let sign_blocks = match self.model.entry().odd {
-            true => Vec::new(),
-            false => manifold.odd_blocks(),
-        };
-        BatchSource {
-            points: &train.0,
-            conditions: train.1.as_ref(),
-            dropout: self.config.condition_dropout,
-            sign_blocks,
-            rows: self.config.batch as usize,
-            levels: self.config.level_draw(),
-            range: self.config.noise_range(),
-            anchor,
-            seed: self.config.seed,
-        }
-    }
-
     /// Takes note of a step; gives up after too many without a finite gradient.
-    fn count(&mut self, loss: f64, finite: bool, sigma: &[f64]) -> Result<(), TrainError> {
+    fn count(&mut self, loss: f64, finite: bool, levels: &[f64]) -> Result<(), TrainError> {
         let progress = &mut self.state.progress;
         progress.step += 1;
         if finite {
@@ -254,8 +206,8 @@ impl<'a> Session<'a> {
         Err(TrainError::Diverged {
             step: progress.step,
             skipped: progress.skipped,
-            sigma_min: sigma.iter().copied().fold(f64::INFINITY, f64::min),
-            sigma_max: sigma.iter().copied().fold(0.0, f64::max),
+            sigma_min: levels.iter().copied().fold(f64::INFINITY, f64::min),
+            sigma_max: levels.iter().copied().fold(0.0, f64::max),
             last_loss: progress.last_loss,
             checkpoint: self.saved.map(|step| checkpoint::path_of(&self.run.checkpoints(), step)),
         })
@@ -272,18 +224,10 @@ impl<'a> Session<'a> {
     }
 
     fn validate(&mut self, observer: &mut dyn Observer) -> Result<(), TrainError> {
-        if self.validation.0.is_empty() {
-            return Ok(());
-        }
         let step = self.state.progress.step;
-        let denoiser = LearnedDenoiser::new(
-            self.anchor.clone(),
-            self.config.noise_range(),
-            self.model.clone(),
-            &self.state.weights.ema,
-        );
-        let (points, conditions) = (&self.validation.0, self.validation.1.as_ref());
-        let mut validation = validate(&denoiser, self.base.as_ref(), self.config, points, conditions, step);
+        let Some(mut validation) = self.objective.validate(&self.state.weights.ema, step) else {
+            return Ok(());
+        };
         let progress = &mut self.state.progress;
         // A score that is not a number is never the best one.
         validation.best = validation.nll.is_finite() && progress.best.is_none_or(|best| validation.nll < best.nll);
@@ -310,7 +254,7 @@ impl<'a> Session<'a> {
         }
         self.log.sync()?;
         let folder = self.run.checkpoints();
-        let path = checkpoint::save(self.disk, &folder, self.model.layout(), &self.state, &self.run.identity())?;
+        let path = checkpoint::save(self.disk, &folder, self.objective.layout(), &self.state, &self.run.identity())?;
         self.saved = Some(step);
         let best = (self.config.select == Select::Best).then_some(self.state.progress.best).flatten();
         checkpoint::prune(self.disk, &folder, self.config.keep_checkpoints as usize, best.map(|best| best.step))?;

@@ -4,11 +4,14 @@ mod error;
 mod fit;
 mod log;
 mod observer;
+mod rows;
 mod step;
 mod validate;
 
 pub use error::TrainError;
 pub use fit::{Fit, Outcome, fit, fit_on, resume};
 pub use observer::{Observer, Silent, StepReport};
+pub use rows::{Fresh, Rows};
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;
+pub(crate) use validate::{summary, validate};

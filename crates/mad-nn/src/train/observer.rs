@@ -16,6 +16,8 @@ pub struct StepReport {
     pub learning_rate: f64,
     /// Norm of the gradient before clipping.
     pub gradient_norm: f64,
+    /// Seconds this step took: batch, loss, gradient and update, without validation, log and checkpoint.
+    pub seconds: f64,
 }
 
 /// Told about everything that happens in a run; prints, draws or does nothing.

@@ -1,13 +1,16 @@
 //! One step: a batch, its loss, its gradient.
 
+use super::rows::Rows;
 use crate::{
     bridge, kernel,
+    method::{Graded, Objective},
     net::{Condition, Model, Question},
     optim::{Adam, Weights},
 };
 use burn::tensor::Device;
 use mad_core::{
     Points,
+    base::BaseMeasure,
     noise::{Anchor, LevelDraw, NoiseRange, NoisedBatch},
     rng::{Purpose, Rng, stream},
 };
@@ -27,7 +30,7 @@ pub struct Batch {
 #[derive(Debug, Clone)]
 pub struct BatchSource<'a> {
     /// Clean points.
-    pub points: &'a Points,
+    pub points: Rows<'a>,
     /// Their conditions.
     pub conditions: Option<&'a Points>,
     /// Share of rows that do not see their condition.
@@ -42,6 +45,8 @@ pub struct BatchSource<'a> {
     pub range: NoiseRange,
     /// What the target is measured from.
     pub anchor: &'a Anchor,
+    /// The law of the clean points, if targets are to be averaged over it.
+    pub law: Option<&'a dyn BaseMeasure>,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -50,14 +55,17 @@ impl BatchSource<'_> {
     /// The batch of `step`: rows with replacement, signs, conditions, noise.
     pub fn draw(&self, step: u64) -> Batch {
         let mut rng = stream(self.seed, Purpose::Train, step);
-        let rows: Vec<usize> = (0..self.rows).map(|_| rng.random_range(0..self.points.len())).collect();
-        let mut x0 = self.points.select(&rows);
+        let (mut x0, places) = self.points.draw(self.rows, &mut rng);
         self.flip_signs(&mut x0, &mut rng);
         let condition = self.conditions.map(|conditions| {
-            let present = rows.iter().map(|_| rng.random::<f64>() >= self.dropout).collect();
-            (conditions.select(&rows), present)
+            let present = places.iter().map(|_| rng.random::<f64>() >= self.dropout).collect();
+            (conditions.select(&places), present)
         });
-        let noised = NoisedBatch::draw(&x0, self.levels, self.range, self.anchor, &mut rng);
+        let (levels, range, anchor) = (self.levels, self.range, self.anchor);
+        let noised = match self.law {
+            None => NoisedBatch::draw(&x0, levels, range, anchor, &mut rng),
+            Some(law) => NoisedBatch::draw_averaged(&x0, law, levels, range, anchor, &mut rng),
+        };
         Batch { noised, condition }
     }
 
@@ -76,12 +84,9 @@ impl BatchSource<'_> {
 }
 
 /// What a run does over and over.
-#[derive(Debug, Clone)]
 pub struct Trainer<'a> {
-    /// The network.
-    pub model: &'a Model,
-    /// Where batches come from.
-    pub batches: BatchSource<'a>,
+    /// What is minimised.
+    pub objective: &'a dyn Objective,
     /// How weights follow gradients.
     pub adam: Adam,
     /// Where gradients are computed.
@@ -95,21 +100,20 @@ pub struct Stepped {
     pub loss: f64,
     /// Norm of the gradient before clipping. If it is not finite, the weights did not move.
     pub gradient_norm: f64,
-    /// Noise levels of the batch.
-    pub sigma: Vec<f64>,
+    /// Noise levels (or times) of the batch.
+    pub levels: Vec<f64>,
 }
 
 impl Trainer<'_> {
     /// Draws the batch of step `index` and moves the weights by one step of this learning rate.
     pub fn step(&self, weights: &mut Weights, index: u64, learning_rate: f64) -> Stepped {
-        let batch = self.batches.draw(index);
-        let (loss, slope) = gradient(self.model, &mut weights.model, &batch, &self.device);
+        let Graded { loss, gradient, levels } = self.objective.gradient(&mut weights.model, index, &self.device);
         let gradient_norm = match loss.is_finite() {
-            true => self.adam.step(self.model.layout(), weights, &slope, learning_rate),
+            true => self.adam.step(self.objective.layout(), weights, &gradient, learning_rate),
             false => f64::NAN,
         };
-        kernel::recycle(slope);
-        Stepped { loss, gradient_norm, sigma: batch.noised.sigma }
+        kernel::recycle(gradient);
+        Stepped { loss, gradient_norm, levels }
     }
 }
 
@@ -119,18 +123,12 @@ impl Trainer<'_> {
 /// Mean over the batch of Σᵢ (Fᵢ − targetᵢ)², which is the paper's loss with weight σ² (MAD, Eq. (8)).
 pub fn gradient(model: &Model, weights: &mut Vec<f32>, batch: &Batch, device: &Device) -> (f64, Vec<f32>) {
     let NoisedBatch { x, sigma, target } = &batch.noised;
-    let lent = model.on_tensors(std::mem::take(weights), device);
-    let chain = model.chain(lent.clone());
     let condition = batch.condition.as_ref().map(|(values, present)| Condition { values, present });
     let question = Question { x, sigma, condition, tangents: false };
-    let answer = model.answer(&chain, &question, device).value;
-    let error = answer - bridge::tensor(target, device);
-    let loss = error.square().sum() / x.len() as f32;
-    let mut gradients = loss.backward();
-    let gradient = lent.grad_remove(&mut gradients).expect("the loss depends on the weights");
-    drop((chain, gradients));
-    *weights = bridge::numbers_f32(lent.inner());
-    (bridge::numbers_f64(loss.inner())[0], bridge::numbers_f32(gradient))
+    bridge::differentiate(weights, device, |weights| {
+        let answer = model.answer(&model.chain(weights), &question, device).value;
+        (answer - bridge::tensor(target, device)).square().sum() / x.len() as f32
+    })
 }
 
 #[cfg(test)]
@@ -148,7 +146,7 @@ mod tests {
         let model = Model::new(net::lookup("mlp").expect("a known network"), shape);
         let points = Points::from_vec(vec![0.0, 0.0, 1.0], 3);
         let batches = BatchSource {
-            points: &points,
+            points: Rows::Kept(&points),
             conditions: None,
             dropout: 0.0,
             sign_blocks: Vec::new(),
@@ -156,6 +154,7 @@ mod tests {
             levels: LevelDraw::LogUniform,
             range: NoiseRange { min: 0.1, max: 1.0 },
             anchor: &Anchor::Ambient,
+            law: None,
             seed: 0,
         };
         let mut weights = model.initialise(0);

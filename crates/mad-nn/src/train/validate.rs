@@ -29,7 +29,7 @@ pub struct Validation {
 
 /// Scores `denoiser` on the first rows of `points`. The noise depends on the seed alone, so that scores of different steps
 /// differ by the weights only.
-pub(super) fn validate(
+pub(crate) fn validate(
     denoiser: &LearnedDenoiser,
     base: &dyn BaseMeasure,
     config: &Config,
@@ -47,11 +47,20 @@ pub(super) fn validate(
         }
         Some(conditions) => conditioned(denoiser, base, config, &points, conditions, &bound),
     };
-    let n = per_point.len() as f64;
-    let log_ratio = per_point.iter().sum::<f64>() / n;
-    let variance = per_point.iter().map(|v| (v - log_ratio) * (v - log_ratio)).sum::<f64>() / (n - 1.0).max(1.0);
-    let weight = points.rows().map(|row| base.log_weight(row)).sum::<f64>() / n;
-    Validation { step, nll: -(log_ratio + weight), log_ratio, standard_error: (variance / n).sqrt(), best: false }
+    let log_density: Vec<f64> = points.rows().zip(per_point).map(|(x, ratio)| ratio + base.log_weight(x)).collect();
+    summary(step, &log_density, &points, base)
+}
+
+/// The score that log-densities with respect to volume make.
+pub(crate) fn summary(step: u64, log_density: &[f64], points: &Points, base: &dyn BaseMeasure) -> Validation {
+    let n = log_density.len() as f64;
+    let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / n;
+    let average = mean(&mut log_density.iter().copied());
+    let weights: Vec<f64> = points.rows().map(|x| base.log_weight(x)).collect();
+    let log_ratio = average - mean(&mut weights.iter().copied());
+    let ratios = log_density.iter().zip(&weights).map(|(density, weight)| density - weight - log_ratio);
+    let variance = ratios.map(|v| v * v).sum::<f64>() / (n - 1.0).max(1.0);
+    Validation { step, nll: -average, log_ratio, standard_error: (variance / n).sqrt(), best: false }
 }
 
 /// Rows with equal conditions are asked together.

@@ -126,7 +126,7 @@ fn spheres(manifold: &dyn Manifold, train: &Points, validation: &Points) -> Resu
 }
 
 /// The distinct points, in the order of their first row, and how often each occurs.
-fn distinct(points: &Points) -> (Points, Vec<f64>) {
+pub fn distinct(points: &Points) -> (Points, Vec<f64>) {
     let mut places = std::collections::HashMap::new();
     let (mut rows, mut counts) = (Vec::new(), Vec::new());
     for (row, x) in points.rows().enumerate() {

@@ -10,6 +10,7 @@ pub mod circle;
 mod earth;
 mod earthquakes_week;
 pub mod so3_mixture;
+pub mod two_points;
 pub mod vmf_mixture;
 
 pub use arguments::{Arguments, Parameter};
@@ -61,6 +62,8 @@ pub const DATASETS: &[DatasetEntry] = &[
     circle::UNIFORM,
     circle::SKEWED,
     circle::SUPPORT,
+    two_points::ENTRY,
+    two_points::SUPPORT,
     checkerboard::SPHERE,
     checkerboard::TORUS,
     categorical::ENTRY,

@@ -1,0 +1,79 @@
+//! Whether the names in an experiment fit together.
+
+use super::{Experiment, ExperimentError, experiment::Method, quantity::QUANTITIES};
+
+impl Experiment {
+    /// Refuses names that are not defined, or twice, and values that make no sense.
+    pub(super) fn check(&self) -> Result<(), ExperimentError> {
+        let origin = || self.name.clone();
+        let value = |key: &str, problem: &str| ExperimentError::Value {
+            origin: origin(),
+            key: key.to_owned(),
+            problem: problem.to_owned(),
+        };
+        let labels: Vec<&str> = self.methods.iter().map(|m| m.label.as_str()).collect();
+        let keys: Vec<&str> = self.data.iter().map(|d| d.key.as_str()).collect();
+        let protocols: Vec<&str> = self.protocols.iter().map(|p| p.key.as_str()).collect();
+        for (key, names) in [("method", &labels), ("data", &keys), ("protocol", &protocols)] {
+            if let Some((_, name)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+                return Err(ExperimentError::Twice { origin: origin(), key, name: (*name).to_owned() });
+            }
+        }
+        if !self.methods.is_empty() && self.seeds.is_empty() {
+            return Err(value("seeds", "give at least one seed"));
+        }
+        if let Some(method) = self.methods.iter().find(|m| !(m.run || m.settings.is_empty() && m.on.is_empty())) {
+            return Err(value(
+                "method",
+                &format!("`{}` has run = false and settings; it can have one only", method.label),
+            ));
+        }
+        if self.score.samples < 2 {
+            return Err(value("score.samples", "give at least 2"));
+        }
+        let name = |key: String, what, name: &str, known: &[&str]| ExperimentError::Name {
+            origin: origin(),
+            key,
+            what,
+            name: name.to_owned(),
+            known: known.join(", "),
+        };
+        self.check_tables()?;
+        let quantities: Vec<&str> = QUANTITIES.iter().map(|q| q.name).collect();
+        for protocol in &self.protocols {
+            let wrong = protocol.methods.iter().flatten().find(|label| !labels.contains(&label.as_str()));
+            if let Some(wrong) = wrong {
+                return Err(name(format!("protocol.{}.methods", protocol.key), "method", wrong, &labels));
+            }
+        }
+        for Method { label, on, paper, .. } in &self.methods {
+            if let Some(wrong) = on.keys().find(|key| !keys.contains(&key.as_str())) {
+                return Err(name(format!("method `{label}`, on"), "data set", wrong, &keys));
+            }
+            for (quantity, values) in paper {
+                if !quantities.contains(&quantity.as_str()) {
+                    return Err(name(format!("method `{label}`, paper"), "quantity", quantity, &quantities));
+                }
+                if let Some(wrong) = values.keys().find(|key| *key != "*" && !keys.contains(&key.as_str())) {
+                    return Err(name(format!("method `{label}`, paper.{quantity}"), "data set", wrong, &keys));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses tables of unknown quantities.
+    pub(super) fn check_tables(&self) -> Result<(), ExperimentError> {
+        let known: Vec<&str> = QUANTITIES.iter().map(|q| q.name).collect();
+        match self.tables.iter().find(|t| !known.contains(&t.as_str())) {
+            None => Ok(()),
+            Some(wrong) => Err(ExperimentError::Name {
+                origin: self.name.clone(),
+                key: "tables".into(),
+                what: "quantity",
+                name: wrong.clone(),
+                known: known.join(", "),
+            }),
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! One job: a folder with a run and its score, filled by a worker process of its own.
+//!
+//! ```text
+//! OUT/runs/ID/
+//! ├─ job.json      what to do
+//! ├─ run/          the run folder, as `mad fit` makes it
+//! ├─ times.jsonl   time at every checkpoint and, if asked for, MMD
+//! ├─ errors.txt    what the worker said
+//! └─ score.json    written last, whole or not at all
+//! ```
+//!
+//! A worker says `step N` on its standard output now and then. It stops, with a checkpoint, when its standard input ends,
+//! which also happens if the process that started it dies.
+
+use super::{plan, score};
+use crate::args::Common;
+use crate::error::CliError;
+use mad_core::data::{self, ColumnOptions, Output};
+use mad_core::metrics::Kernel;
+use mad_nn::config::Partial;
+use mad_nn::device::DeviceChoice;
+use mad_nn::train::{self, Observer, Outcome, StepReport};
+use mad_nn::{Config, Contents};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Version of the form and the meaning of scores; part of every id.
+const SCHEMA: u32 = 1;
+
+/// How often a worker reports its step.
+const REPORT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Exit code of a worker that was told to stop.
+pub const STOPPED: u8 = 75;
+
+/// What a worker does. Equal jobs have equal ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Name of the folder: what it is, in words, and a hash of everything it is made from.
+    pub id: String,
+    pub data: JobData,
+    pub seed: u64,
+    /// Settings as the text of a config file.
+    pub settings: String,
+    pub score: JobScore,
+    /// Training steps.
+    pub steps: u64,
+}
+
+/// Where the rows come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobData {
+    /// Data set or file.
+    pub source: String,
+    pub manifold: Option<String>,
+    pub rows: Option<usize>,
+}
+
+/// How the run is scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobScore {
+    pub samples: usize,
+    pub fresh: Option<usize>,
+    pub kernels: Vec<Kernel>,
+    /// Steps between points of a curve of MMD over training time.
+    pub curve: Option<u64>,
+}
+
+/// A line of `times.jsonl`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimePoint {
+    /// Steps done.
+    pub step: u64,
+    /// Seconds spent on loss and update: time by the paper's rule.
+    pub step_seconds: f64,
+    /// Seconds with the fit of the base, validation and checkpoints, without the MMD of this file.
+    pub seconds: f64,
+    /// MMD to training points, if asked for.
+    pub mmd: Option<f64>,
+}
+
+impl Job {
+    /// A job with its id. `config` is what the settings resolve to, `data_hash` a hash of all rows.
+    pub fn new(data: JobData, seed: u64, settings: String, score: JobScore, config: &Config, data_hash: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        let scoring = serde_json::to_string(&score).expect("numbers and names can be written as JSON");
+        for part in [&format!("{SCHEMA}"), &config.to_toml(), data_hash, &scoring] {
+            hasher.update(part.as_bytes());
+            hasher.update(b"\n");
+        }
+        let hash = hasher.finalize().to_hex();
+        let kind = match config.recipe.as_str() {
+            "default" => config.method.clone(),
+            recipe => recipe.to_owned(),
+        };
+        let words = format!("{}-{kind}-s{seed}", data.source);
+        let safe: String = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        Self { id: format!("{safe}-{}", &hash[..12]), data, seed, settings, score, steps: config.steps }
+    }
+
+    /// Its folder.
+    pub fn folder(&self, out: &Path) -> PathBuf {
+        out.join("runs").join(&self.id)
+    }
+
+    /// Its score, if it is finished.
+    pub fn finished(&self, out: &Path) -> Option<score::Score> {
+        let text = std::fs::read(self.folder(out).join("score.json")).ok()?;
+        serde_json::from_slice::<score::Score>(&text).ok().filter(|score| score.id == self.id)
+    }
+}
+
+/// Reads a JSON file of a job.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, CliError> {
+    let text = std::fs::read(path).map_err(|e| CliError::io(path, e))?;
+    serde_json::from_slice(&text).map_err(|e| CliError::io(path, e.into()))
+}
+
+/// Writes a file, whole or not at all.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), CliError> {
+    let mut output = Output::create(path)?;
+    output.write_all(text.as_bytes()).map_err(|e| CliError::io(path, e))?;
+    Ok(output.commit()?)
+}
+
+/// Does the job of a folder: trains or goes on training, then scores.
+pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
+    let job: Job = read_json(&folder.join("job.json"))?;
+    let control = Control::listen();
+    let (table, own) = plan::table(common, &job.data.source, job.data.rows, job.seed)?;
+    let mut settings = Partial::from_toml(&job.settings, "job.json")?;
+    settings.flag("job.json", "seed", job.seed as i64)?;
+    let spec = job.data.manifold.clone().or(own).unwrap_or_default();
+    let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
+    let preparing = Instant::now();
+    let contents = Contents::new(&table, loaded, &settings)?;
+
+    let run = folder.join("run");
+    let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
+    let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
+    if fit.outcome == Outcome::Interrupted {
+        std::process::exit(STOPPED.into());
+    }
+    let times = watcher.end(fit.step)?;
+    control.end_at_once();
+    let score = score::score(common, &job, &run, times)?;
+    let text = serde_json::to_string_pretty(&score).expect("numbers and names can be written as JSON");
+    write_whole(&folder.join("score.json"), &(text + "\n"))
+}
+
+/// Listens for the end of standard input.
+struct Control {
+    stop: &'static AtomicBool,
+    scoring: &'static AtomicBool,
+}
+
+impl Control {
+    fn listen() -> Self {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        static SCORING: AtomicBool = AtomicBool::new(false);
+        std::thread::spawn(|| {
+            let mut rest = Vec::new();
+            // However reading ends, nobody is there any more.
+            let _ = std::io::stdin().read_to_end(&mut rest);
+            STOP.store(true, Ordering::SeqCst);
+            if SCORING.load(Ordering::SeqCst) {
+                std::process::exit(STOPPED.into());
+            }
+        });
+        Self { stop: &STOP, scoring: &SCORING }
+    }
+
+    /// From here on a stop ends the process: there is nothing to save.
+    fn end_at_once(&self) {
+        self.scoring.store(true, Ordering::SeqCst);
+        if self.stop.load(Ordering::SeqCst) {
+            std::process::exit(STOPPED.into());
+        }
+    }
+}
+
+/// Measures time, reports steps, and scores checkpoints.
+struct Watcher<'a> {
+    job: &'a Job,
+    folder: &'a Path,
+    reported: Instant,
+    started: Instant,
+    /// Time of earlier sessions, or of preparation.
+    before: TimePoint,
+    step_seconds: f64,
+    scoring_seconds: f64,
+    points: Vec<TimePoint>,
+    failed: Option<CliError>,
+}
+
+impl<'a> Watcher<'a> {
+    /// `prepared` seconds were spent before the first step, on fitting the base measure.
+    fn new(job: &'a Job, folder: &'a Path, prepared: f64) -> Self {
+        let now = Instant::now();
+        let before = TimePoint { step: 0, step_seconds: 0.0, seconds: prepared, mmd: None };
+        let (step_seconds, scoring_seconds) = (0.0, 0.0);
+        Self {
+            job,
+            folder,
+            reported: now,
+            started: now,
+            before,
+            step_seconds,
+            scoring_seconds,
+            points: Vec::new(),
+            failed: None,
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("times.jsonl")
+    }
+
+    fn now(&self, step: u64) -> TimePoint {
+        TimePoint {
+            step,
+            step_seconds: self.before.step_seconds + self.step_seconds,
+            seconds: self.before.seconds + self.started.elapsed().as_secs_f64() - self.scoring_seconds,
+            mmd: None,
+        }
+    }
+
+    /// All points, the last of them at the end of training.
+    fn end(mut self, step: u64) -> Result<Vec<TimePoint>, CliError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.points.last().is_none_or(|last| last.step < step) {
+            self.points.push(self.now(step));
+        }
+        Ok(self.points)
+    }
+
+    fn write(&self) -> Result<(), CliError> {
+        let lines =
+            self.points.iter().map(|p| serde_json::to_string(p).expect("numbers can be written as JSON") + "\n");
+        write_whole(&self.file(), &lines.collect::<String>())
+    }
+
+    fn take(&mut self, step: u64) -> Result<(), CliError> {
+        let mut point = self.now(step);
+        if self.job.score.curve.is_some_and(|every| step.is_multiple_of(every) || step == self.job.steps) {
+            let begun = Instant::now();
+            point.mmd = Some(score::mmd_at(self.job, &self.folder.join("run"), step)?);
+            self.scoring_seconds += begun.elapsed().as_secs_f64();
+        }
+        self.points.push(point);
+        self.write()
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn started(&mut self, step: u64, _steps: u64) {
+        let text = std::fs::read_to_string(self.file()).unwrap_or_default();
+        self.points = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        // Points after this step will be made again.
+        self.points.retain(|point| point.step <= step);
+        self.before = self.points.last().copied().unwrap_or(self.before);
+        self.started = Instant::now();
+    }
+
+    fn stepped(&mut self, report: &StepReport) {
+        self.step_seconds += report.seconds;
+        if self.reported.elapsed() >= REPORT_INTERVAL {
+            self.reported = Instant::now();
+            let mut out = std::io::stdout().lock();
+            // If nobody listens, standard input ends as well.
+            let _ = writeln!(out, "step {}", report.step).and_then(|()| out.flush());
+        }
+    }
+
+    fn saved(&mut self, step: u64, _path: &Path) {
+        if self.failed.is_none() && self.points.last().is_none_or(|last| last.step < step) {
+            self.failed = self.take(step).err();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The paper's experiments as data: files in `experiments/`, expanded into jobs, run side by side, put into tables.
+//!
+//! ```text
+//! read.rs        a file → Experiment           expand.rs    method × data × seed × grid → combinations
+//! plan.rs        combinations → jobs with ids  schedule.rs  worker processes, progress, interrupts
+//! job.rs         one worker: train             score.rs     one worker: score
+//! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
+//! draw.rs        figures from finished jobs    results.rs   everything in one document
+//! ```
+//!
+//! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose
+//! `score.json` is there is never done again.
+
+mod check;
+mod draw;
+mod error;
+mod expand;
+mod experiment;
+mod figures;
+mod job;
+mod plan;
+mod quantity;
+mod read;
+mod report;
+mod results;
+mod schedule;
+mod score;
+mod summary;
+
+pub use draw::{Easel, draw};
+pub use error::ExperimentError;
+pub use experiment::Experiment;
+pub use job::{Job, run_worker};
+pub use plan::{Plan, Planned, plan};
+pub use report::Report;
+pub use results::{machine, write_results};
+pub use schedule::{Outcomes, Schedule};
+pub use score::Score;
+pub use summary::Summary;
+
+/// Every experiment that is built in: name and file.
+pub const EXPERIMENTS: &[(&str, &str)] = &[
+    ("table-earth", include_str!("../../../../experiments/table-earth.toml")),
+    ("table-so3", include_str!("../../../../experiments/table-so3.toml")),
+    ("figure-intro", include_str!("../../../../experiments/figure-intro.toml")),
+    ("figure-earth", include_str!("../../../../experiments/figure-earth.toml")),
+    ("figure-so3", include_str!("../../../../experiments/figure-so3.toml")),
+    ("figure-mmd-vs-time", include_str!("../../../../experiments/figure-mmd-vs-time.toml")),
+    ("figure-discrete", include_str!("../../../../experiments/figure-discrete.toml")),
+    ("figure-base-s2", include_str!("../../../../experiments/figure-base-s2.toml")),
+    ("figure-loss", include_str!("../../../../experiments/figure-loss.toml")),
+];
+
+/// The name that stands for all of them.
+pub const ALL: &str = "all";

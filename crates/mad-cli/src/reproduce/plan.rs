@@ -1,0 +1,109 @@
+//! From combinations to jobs: data read, settings resolved, everything hashed.
+
+use super::{
+    Experiment, Job,
+    expand::{Combination, Place, expand},
+    experiment::DataSet,
+    job::{JobData, JobScore},
+};
+use crate::args::{Common, Reading};
+use crate::error::CliError;
+use crate::input;
+use mad_core::data::{self, ColumnOptions, generators};
+use mad_core::manifold::Manifold;
+use mad_nn::config::Partial;
+use mad_nn::{Config, ConfigError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An experiment with all its jobs.
+pub struct Plan {
+    pub experiment: Experiment,
+    pub runs: Vec<Planned>,
+}
+
+/// A job and its place in the experiment.
+pub struct Planned {
+    pub place: Place,
+    pub job: Job,
+}
+
+/// Plans an experiment. Everything that a job needs is looked at, so that mistakes show before hours have passed.
+pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan, CliError> {
+    let mut sources = BTreeMap::new();
+    let mut runs = Vec::new();
+    for Combination { place, mut settings } in expand(&experiment, grid)? {
+        let data = experiment.data.iter().find(|data| data.key == place.data).expect("a place names a data set");
+        let source = match sources.get(&(place.data.clone(), place.seed)) {
+            Some(known) => known,
+            None => {
+                let read = Source::read(common, data, experiment.score.fresh, place.seed)?;
+                sources.entry((place.data.clone(), place.seed)).or_insert(read)
+            }
+        };
+        let failed = |problem: ConfigError| super::ExperimentError::Settings {
+            origin: experiment.name.clone(),
+            method: place.method.clone(),
+            data: place.data.clone(),
+            problem: Box::new(problem),
+        };
+        let resolve = |settings: &toml::Table| {
+            let mut partial = Partial::from_toml(&settings.to_string(), "settings")?;
+            partial.flag("seeds", "seed", place.seed as i64)?;
+            Config::resolve(&partial, source.manifold.as_ref())
+        };
+        let mut config = resolve(&settings).map_err(failed)?;
+        let curve = data.curve.map(|points| (config.steps / points.max(1)).max(1));
+        if let Some(every) = curve {
+            settings.insert("checkpoint_every".into(), (every as i64).into());
+            config = resolve(&settings).map_err(failed)?;
+        }
+        let score = JobScore {
+            samples: experiment.score.samples,
+            fresh: experiment.score.fresh,
+            kernels: experiment.score.kernels.clone(),
+            curve,
+        };
+        let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows: data.rows };
+        let job = Job::new(data, place.seed, settings.to_string(), score, &config, &source.hash);
+        runs.push(Planned { place, job });
+    }
+    Ok(Plan { experiment, runs })
+}
+
+/// Data as one seed sees them.
+struct Source {
+    manifold: Arc<dyn Manifold>,
+    hash: String,
+}
+
+impl Source {
+    fn read(common: &Common, data: &DataSet, fresh: Option<usize>, seed: u64) -> Result<Self, CliError> {
+        if fresh.is_some() && generators::dataset(data.source()).is_err() {
+            let text =
+                format!("score.fresh: {} is a file; fresh rows can be made of generated sets only", data.source());
+            return Err(CliError::Usage(text));
+        }
+        let (table, own) = table(common, data.source(), data.rows, seed)?;
+        let Some(spec) = data.manifold.clone().or(own) else {
+            return Err(CliError::Usage(format!("data `{}`: manifold is missing; it is a file", data.key)));
+        };
+        let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(loaded.manifold.spec().as_bytes());
+        loaded.points.as_slice().iter().for_each(|v| {
+            hasher.update(&v.to_le_bytes());
+        });
+        Ok(Self { manifold: loaded.manifold, hash: hasher.finalize().to_hex().to_string() })
+    }
+}
+
+/// The table of a data set or file, and the manifold of a data set.
+pub fn table(
+    common: &Common,
+    source: &str,
+    rows: Option<usize>,
+    seed: u64,
+) -> Result<(data::Table, Option<String>), CliError> {
+    input::table(common, &Reading::default(), source, rows, seed)
+}

@@ -1,0 +1,77 @@
+//! What is measured of a run, and how it is written.
+
+/// One kind of number in `score.json`.
+#[derive(Debug, Clone, Copy)]
+pub struct Quantity {
+    /// Name in files.
+    pub name: &'static str,
+    /// Head of its table.
+    pub title: &'static str,
+    /// How it is measured.
+    pub how: &'static str,
+    /// How it is written.
+    pub style: Style,
+    /// What stands below its table: title and name of the number that a perfect model would have.
+    pub ideal: Option<(&'static str, &'static str)>,
+}
+
+/// How a number is written.
+#[derive(Debug, Clone, Copy)]
+pub enum Style {
+    /// With so many digits after the point.
+    Fixed(usize),
+    /// With a power of ten.
+    Scientific,
+}
+
+const fn quantity(name: &'static str, title: &'static str, style: Style, how: &'static str) -> Quantity {
+    Quantity { name, title, how, style, ideal: None }
+}
+
+impl Quantity {
+    const fn beside(self, title: &'static str, name: &'static str) -> Self {
+        Quantity { ideal: Some((title, name)), ..self }
+    }
+
+    /// The quantity called `name`.
+    pub fn lookup(name: &str) -> Option<&'static Quantity> {
+        QUANTITIES.iter().find(|q| q.name == name)
+    }
+
+    /// A value in its style.
+    pub fn show(&self, value: f64) -> String {
+        match self.style {
+            Style::Fixed(digits) => format!("{value:.digits$}"),
+            Style::Scientific => format!("{value:.1e}"),
+        }
+    }
+}
+
+/// All quantities that may be printed as a table. Lower is better for each of them.
+pub const QUANTITIES: &[Quantity] = &[
+    quantity("mmd", "MMD", Style::Fixed(4), "the paper's metric: biased, root, against the test set")
+        .beside("floor", "mmd_floor"),
+    quantity("mmd_heat-rotations", "MMD, heat kernel of SO(3)", Style::Fixed(4), "ours: blind to the sign of quaternions")
+        .beside("floor", "mmd_heat-rotations_floor"),
+    quantity("mmd_over_floor", "MMD over its floor", Style::Fixed(2), "1 is as near as other data of the same law"),
+    quantity("mmd2_unbiased", "unbiased MMD²", Style::Scientific, "ours: 0 on average for equal laws, so it may be negative"),
+    quantity(
+        "nll",
+        "NLL, nats",
+        Style::Fixed(3),
+        "ours: mean negative log-likelihood of the test set w.r.t. volume; ≤ marks an upper bound read off the denoising loss",
+    )
+    .beside("true density", "nll_oracle"),
+    quantity("nll_gap", "NLL above that of the true density, nats", Style::Fixed(3), "ours; ≤ marks an upper bound"),
+    quantity("tv", "total variation", Style::Fixed(4), "ours: frequencies on the finite set, nearest points"),
+    quantity("drift_mean", "drift", Style::Scientific, "mean distance of samples from the set before projection"),
+    quantity("drift_far", "share of samples off the set", Style::Fixed(4), "farther than 0.05 before projection"),
+    quantity(
+        "step_ms",
+        "time per training step, ms",
+        Style::Fixed(2),
+        "the paper's rule: loss and update after the batch is loaded; one thread, all cores busy",
+    ),
+    quantity("train_seconds", "training, s", Style::Fixed(1), "with validation and checkpoints; one thread"),
+    quantity("sampling_seconds", "sampling, s per 1000", Style::Fixed(3), "one thread, all cores busy"),
+];

@@ -1,0 +1,206 @@
+//! From the text of a file to an experiment: built in or not, whole or quick, with runs of its own or of another one.
+
+use super::{
+    EXPERIMENTS, Experiment, ExperimentError,
+    experiment::{Only, Scoring},
+};
+use toml::Table;
+
+impl Experiment {
+    /// The built-in experiment called `name`, whole or in its quick version.
+    pub fn named(name: &str, quick: bool) -> Result<Self, ExperimentError> {
+        let Some((name, text)) = EXPERIMENTS.iter().find(|(known, _)| *known == name) else {
+            let near = |known: &str| strsim::jaro_winkler(known, name);
+            let nearest = EXPERIMENTS.iter().map(|e| e.0).max_by(|a, b| near(a).total_cmp(&near(b)));
+            let hint = nearest.filter(|n| near(n) > 0.8).map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
+            let known: Vec<&str> = EXPERIMENTS.iter().map(|e| e.0).collect();
+            return Err(ExperimentError::Unknown { name: name.into(), hint, known: known.join(", ") });
+        };
+        Self::from_toml(text, name, quick)
+    }
+
+    /// An experiment from the text of its file. `name` is the name of its output.
+    pub fn from_toml(text: &str, name: &str, quick: bool) -> Result<Self, ExperimentError> {
+        let mut experiment: Self = toml::from_str(text).map_err(|e| {
+            let line = e.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            ExperimentError::Syntax { origin: name.into(), line, problem: e.message().to_owned() }
+        })?;
+        experiment.name = name.to_owned();
+        let only = std::mem::take(&mut experiment.only);
+        match experiment.from.clone() {
+            None => {
+                experiment.check()?;
+                experiment.keep(&only, "only")?;
+            }
+            Some(from) => {
+                experiment.check_tables()?;
+                // Names are checked against the whole experiment; its quick version may have fewer.
+                let mut whole = experiment.clone();
+                whole.adopt(Self::named(&from, false)?)?;
+                whole.keep(&only, "only")?;
+                experiment.adopt(Self::named(&from, quick)?)?;
+                experiment.retain(&only);
+            }
+        }
+        if quick {
+            let changes = std::mem::take(&mut experiment.quick);
+            experiment.keep(&changes.only, "quick.only")?;
+            experiment.score = changes.score.unwrap_or(experiment.score);
+            experiment.hurry(&changes.settings);
+            for rows in experiment.data.iter_mut().filter_map(|data| data.rows.as_mut()) {
+                *rows = (*rows).min(changes.rows.unwrap_or(*rows));
+            }
+            experiment.hurried = true;
+        }
+        Ok(experiment)
+    }
+
+    /// Takes over the runs of another experiment.
+    fn adopt(&mut self, other: Self) -> Result<(), ExperimentError> {
+        let own = [
+            ("data", self.data.is_empty()),
+            ("method", self.methods.is_empty()),
+            ("protocol", self.protocols.is_empty()),
+            ("settings", self.settings.is_empty()),
+            ("seeds", self.seeds.is_empty()),
+            ("score", self.score == Scoring::default()),
+            ("quick.settings", self.quick.settings.is_empty()),
+            ("quick.rows", self.quick.rows.is_none()),
+        ];
+        if let Some((key, _)) = own.iter().find(|(_, empty)| !empty) {
+            let problem = format!("with from = \"{}\" this comes from there; use [only] to choose", other.name);
+            return Err(ExperimentError::Value { origin: self.name.clone(), key: (*key).into(), problem });
+        }
+        let Self { seeds, settings, score, protocols, data, methods, .. } = other;
+        *self = Self { seeds, settings, score, protocols, data, methods, ..self.clone() };
+        Ok(())
+    }
+
+    /// Makes every run a quick one: quick settings win over all others.
+    fn hurry(&mut self, settings: &Table) {
+        for method in &mut self.methods {
+            let mut quick = settings.clone();
+            quick.extend(std::mem::take(&mut method.quick));
+            for table in method.on.values_mut() {
+                table.retain(|key, _| !quick.contains_key(key));
+            }
+            method.grid.retain(|key, _| !quick.contains_key(key));
+            method.settings.extend(quick);
+        }
+    }
+
+    /// Drops all parts but those named.
+    fn keep(&mut self, only: &Only, key: &str) -> Result<(), ExperimentError> {
+        let origin = self.name.clone();
+        let missing = |what, name: &str, known: Vec<String>| ExperimentError::Name {
+            origin: origin.clone(),
+            key: format!("{key}.{what}s"),
+            what,
+            name: name.to_owned(),
+            known: known.join(", "),
+        };
+        if let Some(seed) = only.seeds.iter().flatten().find(|seed| !self.seeds.contains(seed)) {
+            return Err(missing("seed", &seed.to_string(), self.seeds.iter().map(u64::to_string).collect()));
+        }
+        let labels = |list: &Option<Vec<String>>, known: Vec<String>, what| match list {
+            None => Ok(()),
+            Some(names) => match names.iter().find(|name| !known.contains(name)) {
+                Some(name) => Err(missing(what, name, known)),
+                None => Ok(()),
+            },
+        };
+        labels(&only.data, self.data.iter().map(|d| d.key.clone()).collect(), "data set")?;
+        labels(&only.methods, self.methods.iter().map(|m| m.label.clone()).collect(), "method")?;
+        labels(&only.protocols, self.protocols.iter().map(|p| p.key.clone()).collect(), "protocol")?;
+        self.retain(only);
+        Ok(())
+    }
+
+    fn retain(&mut self, only: &Only) {
+        let wanted = |list: &Option<Vec<String>>, name: &String| list.as_ref().is_none_or(|names| names.contains(name));
+        self.seeds.retain(|seed| only.seeds.as_ref().is_none_or(|seeds| seeds.contains(seed)));
+        self.data.retain(|d| wanted(&only.data, &d.key));
+        self.methods.retain(|m| wanted(&only.methods, &m.label));
+        self.protocols.retain(|p| wanted(&only.protocols, &p.key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_experiments_are_sound_whole_and_quick() {
+        for (name, _) in EXPERIMENTS {
+            for quick in [false, true] {
+                let experiment = Experiment::named(name, quick).unwrap_or_else(|e| panic!("{e}"));
+                let runs = super::super::expand::expand(&experiment, false).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(runs.is_empty(), *name == "figure-base-s2", "{name}, quick {quick}");
+                super::super::expand::expand(&experiment, true).unwrap_or_else(|e| panic!("{name}, grid: {e}"));
+            }
+        }
+    }
+
+    #[test]
+    fn tables_have_all_values_of_the_paper() {
+        let earth = Experiment::named("table-earth", false).unwrap();
+        let value = |experiment: &Experiment, label: &str, quantity: &str, data: &str| {
+            let method = experiment.methods.iter().find(|m| m.label == label).unwrap();
+            method.paper(quantity, data).unwrap_or_else(|| panic!("{label}, {quantity}, {data}"))
+        };
+        for data in ["volcano", "earthquake", "flood", "fire"] {
+            for label in ["RSGM-divfree", "RSGM-ambient", "DSM", "MAD"] {
+                let (mean, sd) = value(&earth, label, "mmd", data);
+                assert!((0.04..0.13).contains(&mean) && sd < 0.03, "{label} {data}");
+            }
+        }
+        assert_eq!(value(&earth, "MAD", "mmd", "earthquake"), (0.0526, 0.0108));
+        let so3 = Experiment::named("table-so3", false).unwrap();
+        for label in ["FFF", "RSGM", "DSM", "MAD"] {
+            for data in ["K16", "K32", "K64"] {
+                assert!((0.015..0.025).contains(&value(&so3, label, "mmd", data).0), "{label} {data}");
+            }
+        }
+        assert_eq!(value(&so3, "FFF", "sampling_seconds", "K32"), (0.0040, 0.0003));
+    }
+
+    #[test]
+    fn faults_are_named_with_their_keys() {
+        let base = "title = 't'\nseeds = [0]\n[[data]]\nkey = 'a'\n[[method]]\nlabel = 'm'\n";
+        let error = |text: &str| Experiment::from_toml(text, "mine", false).unwrap_err().to_string();
+        let says = |text: &str, words: &[&str]| {
+            let error = error(text);
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        };
+        says("title = 't'\nsedes = [0]\n", &["mine, line 2", "sedes", "seeds"]);
+        says("titel = 't'", &["mine", "titel"]);
+        says(&format!("{base}on = {{ b = {{ steps = 1 }} }}"), &["method `m`, on", "`b`", "known: a"]);
+        says(&format!("{base}paper = {{ mmm = {{ a = [1, 2] }} }}"), &["paper", "mmm", "mmd"]);
+        says(&format!("tables = ['nl']\n{base}"), &["tables", "`nl`", "nll"]);
+        says(&format!("only = {{ data = ['c'] }}\n{base}"), &["only", "`c`", "known: a"]);
+        says(&format!("only = {{ seeds = [7] }}\n{base}"), &["only", "`7`"]);
+        says(&format!("{base}[[method]]\nlabel = 'm'"), &["method", "twice"]);
+        says(&base.replace("[0]", "[]"), &["seeds", "at least one"]);
+        says("title = 't'\nfrom = 'table-earht'", &["table-earht", "did you mean `table-earth`"]);
+        says("title = 't'\nfrom = 'table-earth'\nseeds = [0]", &["seeds", "[only]"]);
+        says("title = 't'\nfrom = 'table-earth'\nonly = { methods = ['MED'] }", &["only.methods", "MED", "MAD"]);
+    }
+
+    #[test]
+    fn quick_settings_win_and_figures_share_the_runs_of_tables() {
+        for quick in [false, true] {
+            let runs = |name: &str| {
+                let experiment = Experiment::named(name, quick).unwrap();
+                super::super::expand::expand(&experiment, false).unwrap()
+            };
+            let table = runs("table-so3");
+            for name in ["figure-so3", "figure-mmd-vs-time", "figure-loss"] {
+                assert!(runs(name).iter().all(|run| table.contains(run)), "{name}");
+            }
+            let steps = if quick { 300 } else { 5000 };
+            let mut trained = table.iter().filter(|run| !["KDE", "vMF mixture"].contains(&run.place.method.as_str()));
+            assert!(trained.clone().count() > 0);
+            assert!(trained.all(|run| run.settings["steps"].as_integer() == Some(steps)));
+        }
+    }
+}

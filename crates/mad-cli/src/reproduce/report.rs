@@ -1,0 +1,313 @@
+//! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
+
+use super::{Easel, Planned, Score, Summary, draw, job::write_whole, quantity::Quantity, summary::Cell};
+use crate::error::CliError;
+use crate::output;
+use crate::plot::Figure;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A finished experiment, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Name of the experiment's folder.
+    pub name: String,
+    /// For a terminal.
+    pub text: String,
+    /// For a document; figures are named relative to the folder of the experiment.
+    pub markdown: String,
+    /// Files of its figures, in its folder.
+    pub pictures: Vec<String>,
+    pub json: Value,
+}
+
+/// A table of one quantity.
+struct Grid {
+    title: String,
+    how: String,
+    header: Vec<String>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    method: String,
+    source: &'static str,
+    cells: Vec<String>,
+    /// Columns in which it is the best.
+    best: Vec<bool>,
+}
+
+impl Report {
+    /// Draws the figures and writes `report.md`, `values.csv` and `report.json` into the experiment's folder.
+    pub fn write(summary: &Summary, command: &str, out: &Path) -> Result<Self, CliError> {
+        let experiment = &summary.plan.experiment;
+        let folder = out.join(experiment.output());
+        std::fs::create_dir_all(&folder).map_err(|e| CliError::io(&folder, e))?;
+        let mut wall = Wall { folder: &folder, pictures: Vec::new() };
+        let drawn = draw(summary, out, &mut wall)?;
+        let pictures = wall.pictures;
+        let grids = grids(summary);
+        let notes: Vec<String> = drawn.into_iter().chain(notes(summary)).collect();
+        let report = Self {
+            name: experiment.output(),
+            text: text(summary, &grids, &notes, &folder),
+            markdown: markdown(summary, &grids, &notes, &pictures, command),
+            json: object(summary, &notes, &pictures, command),
+            pictures,
+        };
+        write_whole(&folder.join("report.md"), &report.markdown)?;
+        write_whole(&folder.join("values.csv"), &values(summary))?;
+        write_whole(&folder.join("report.json"), &format!("{:#}\n", report.json))?;
+        Ok(report)
+    }
+}
+
+/// Writes figures into a folder.
+struct Wall<'a> {
+    folder: &'a Path,
+    pictures: Vec<String>,
+}
+
+impl Easel for Wall<'_> {
+    fn keep(&mut self, name: &str, figure: &Figure) -> Result<(), CliError> {
+        for ending in ["svg", "png"] {
+            figure.save(&self.folder.join(format!("{name}.{ending}")))?;
+        }
+        self.pictures.push(format!("{name}.png"));
+        Ok(())
+    }
+}
+
+/// Keys, titles and use of the paper's values of all protocols.
+fn protocols<'a>(summary: &Summary<'a>) -> Vec<(&'a str, &'a str, bool)> {
+    let protocols = &summary.plan.experiment.protocols;
+    match protocols.is_empty() {
+        true => vec![("", "", true)],
+        false => protocols.iter().map(|p| (p.key.as_str(), p.title.as_str(), p.paper)).collect(),
+    }
+}
+
+/// All tables: for every protocol, one for each quantity that has values.
+fn grids(summary: &Summary) -> Vec<(String, Vec<Grid>)> {
+    let experiment = &summary.plan.experiment;
+    let quantities: Vec<&Quantity> = experiment.tables.iter().filter_map(|name| Quantity::lookup(name)).collect();
+    let of = |(key, title, paper): (&str, &str, bool)| {
+        let grids = quantities.iter().map(|quantity| grid(summary, key, paper, quantity));
+        (title.to_owned(), grids.filter(|grid| !grid.rows.is_empty()).collect())
+    };
+    protocols(summary).into_iter().map(of).collect()
+}
+
+fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> Grid {
+    let experiment = &summary.plan.experiment;
+    let keys: Vec<&str> = experiment.data.iter().map(|data| data.key.as_str()).collect();
+    let ours: Vec<Vec<Cell>> = experiment
+        .methods
+        .iter()
+        .map(|m| keys.iter().map(|data| summary.cell(protocol, data, &m.label, quantity.name)).collect())
+        .collect();
+    let least = |column: usize| ours.iter().filter_map(|row| row[column].mean()).min_by(f64::total_cmp);
+    let best: Vec<Option<f64>> = (0..keys.len()).map(least).collect();
+    let mut rows = Vec::new();
+    for (method, cells) in experiment.methods.iter().zip(&ours) {
+        let values = keys.iter().map(|data| method.paper(quantity.name, data).filter(|_| paper));
+        let written =
+            values.map(|v| v.map_or(String::new(), |(m, sd)| format!("{} ± {}", quantity.show(m), quantity.show(sd))));
+        let written: Vec<String> = written.collect();
+        let row = |source, cells, best| Row { method: method.label.clone(), source, cells, best };
+        if written.iter().any(|cell| !cell.is_empty()) {
+            rows.push(row("paper", written, vec![false; keys.len()]));
+        }
+        if cells.iter().any(|cell| cell.runs > 0) {
+            let marked = cells.iter().zip(&best).map(|(cell, best)| cell.mean().is_some() && cell.mean() == *best);
+            rows.push(row("ours", cells.iter().map(|cell| cell.show(quantity)).collect(), marked.collect()));
+        }
+    }
+    if let Some((title, name)) = quantity.ideal {
+        let cells: Vec<Cell> = keys.iter().map(|data| summary.over_methods(protocol, data, name)).collect();
+        if cells.iter().any(|cell| cell.mean().is_some()) {
+            // The same number for every method: the deviation is that over seeds.
+            let show = |cell: &Cell| cell.mean().map_or("–".into(), |mean| quantity.show(mean));
+            let cells = cells.iter().map(show).collect();
+            rows.push(Row { method: title.into(), source: "", cells, best: vec![false; keys.len()] });
+        }
+    }
+    // A quantity that no run has is left out, unless the paper has it.
+    let empty = ours.iter().flatten().all(|cell| cell.values.is_empty() && cell.scored == cell.runs);
+    if empty && rows.iter().all(|row| row.source != "paper") {
+        rows.clear();
+    }
+    let kernel = summary.plan.runs.iter().find_map(|run| summary.score(run)?.kernels.get(quantity.name));
+    let how = match kernel {
+        Some(kernel) => format!("{}; {kernel}", quantity.how),
+        None => quantity.how.to_owned(),
+    };
+    let mut header = vec!["method".to_owned(), String::new()];
+    header.extend(experiment.data.iter().map(|data| data.title().to_owned()));
+    Grid { title: quantity.title.into(), how, header, rows }
+}
+
+/// What is to be said below the tables: choices, failures, times.
+fn notes(summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    let experiment = &summary.plan.experiment;
+    for (protocol, ..) in protocols(summary) {
+        for data in &experiment.data {
+            for method in &experiment.methods {
+                if let Some(grid) = summary.choice(protocol, &data.key, &method.label) {
+                    notes.push(format!("{} on {}: {grid}, chosen on the validation part.", method.label, data.key));
+                }
+            }
+        }
+    }
+    for Planned { place, job } in &summary.plan.runs {
+        if let Some(words) = summary.outcomes.failures.get(&job.id) {
+            notes.push(format!("Failed: {place}: {}", words.lines().last().unwrap_or_default()));
+        }
+    }
+    let seconds = total_seconds(summary);
+    if !summary.plan.runs.is_empty() {
+        let seeds: Vec<String> = experiment.seeds.iter().map(u64::to_string).collect();
+        notes.push(format!(
+            "{} runs, seeds {}: {} of one core in all.",
+            summary.plan.runs.len(),
+            seeds.join(", "),
+            duration(seconds)
+        ));
+    }
+    notes
+}
+
+/// Seconds of training and scoring over all runs.
+fn total_seconds(summary: &Summary) -> f64 {
+    summary.plan.runs.iter().filter_map(|run| summary.score(run)).map(Score::total_seconds).sum()
+}
+
+/// Seconds in words.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+fn text(summary: &Summary, grids: &[(String, Vec<Grid>)], notes: &[String], folder: &Path) -> String {
+    let mut parts = vec![summary.plan.experiment.title.clone()];
+    for (protocol, grids) in grids {
+        if !protocol.is_empty() && !grids.is_empty() {
+            parts.push(format!("\n{protocol}"));
+        }
+        for grid in grids {
+            let header: Vec<&str> = grid.header.iter().map(String::as_str).collect();
+            let rows = grid.rows.iter().map(|row| {
+                let mark = |(cell, best): (&String, &bool)| if *best { format!("*{cell}") } else { cell.clone() };
+                [row.method.clone(), row.source.into()]
+                    .into_iter()
+                    .chain(row.cells.iter().zip(&row.best).map(mark))
+                    .collect()
+            });
+            parts.push(format!("\n{} ({}; * least)\n{}", grid.title, grid.how, output::table(&header, rows)));
+        }
+    }
+    parts.push(String::new());
+    parts.extend(notes.iter().cloned());
+    parts.push(format!("written to {}", folder.display()));
+    parts.join("\n")
+}
+
+fn markdown(
+    summary: &Summary,
+    grids: &[(String, Vec<Grid>)],
+    notes: &[String],
+    pictures: &[String],
+    command: &str,
+) -> String {
+    let experiment = &summary.plan.experiment;
+    let mut parts = vec![format!("## {}", experiment.title), format!("`{command}`")];
+    parts.extend(
+        [&experiment.about, &experiment.source].into_iter().filter(|s| !s.is_empty()).map(|s| s.trim().to_owned()),
+    );
+    for picture in pictures {
+        parts.push(format!("![{}]({picture})", experiment.title));
+    }
+    for (protocol, grids) in grids {
+        if !protocol.is_empty() && !grids.is_empty() {
+            parts.push(format!("### {protocol}"));
+        }
+        for grid in grids {
+            let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+            let mut lines = vec![line(&grid.header), format!("|{}", "---|".repeat(grid.header.len()))];
+            for row in &grid.rows {
+                let mark = |(cell, best): (&String, &bool)| if *best { format!("**{cell}**") } else { cell.clone() };
+                let mut cells = vec![row.method.clone(), row.source.to_owned()];
+                cells.extend(row.cells.iter().zip(&row.best).map(mark));
+                lines.push(line(&cells));
+            }
+            parts.push(format!("**{}** ({})", grid.title, grid.how));
+            parts.push(lines.join("\n"));
+        }
+    }
+    if !notes.is_empty() {
+        parts.push(notes.iter().map(|note| format!("- {note}")).collect::<Vec<_>>().join("\n"));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+/// One line per run and number.
+fn values(summary: &Summary) -> String {
+    let quoted = |text: &str| match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    };
+    let mut lines = vec!["experiment,protocol,data,method,grid,seed,metric,value".to_owned()];
+    for run in &summary.plan.runs {
+        let Some(score) = summary.score(run) else { continue };
+        let place = &run.place;
+        let names = [&summary.plan.experiment.name, &place.protocol, &place.data, &place.method, &place.grid];
+        let start = names.map(|name| quoted(name)).join(",");
+        for (name, value) in &score.values {
+            lines.push(format!("{start},{},{name},{}", place.seed, value.map_or(String::new(), |v| v.to_string())));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn object(summary: &Summary, notes: &[String], pictures: &[String], command: &str) -> Value {
+    let experiment = &summary.plan.experiment;
+    let mut cells = Vec::new();
+    for (protocol, _, paper) in protocols(summary) {
+        for data in &experiment.data {
+            for method in &experiment.methods {
+                for quantity in &experiment.tables {
+                    let cell = summary.cell(protocol, &data.key, &method.label, quantity);
+                    let written = method.paper(quantity, &data.key).filter(|_| paper);
+                    if cell.runs == 0 && written.is_none() {
+                        continue;
+                    }
+                    let ideal = Quantity::lookup(quantity).and_then(|q| q.ideal);
+                    let floor = ideal.and_then(|(_, name)| summary.over_methods(protocol, &data.key, name).mean());
+                    cells.push(json!({
+                        "protocol": protocol, "data": data.key, "method": method.label, "metric": quantity,
+                        "mean": cell.mean(), "deviation": cell.deviation(), "runs": cell.runs, "scored": cell.scored,
+                        "bound": cell.bound, "paper": written, "ideal": floor,
+                        "grid": summary.choice(protocol, &data.key, &method.label),
+                    }));
+                }
+            }
+        }
+    }
+    let jobs = summary.plan.runs.iter().map(|run| {
+        let place = &run.place;
+        json!({
+            "id": run.job.id, "protocol": place.protocol, "data": place.data, "method": place.method,
+            "grid": place.grid, "seed": place.seed, "score": summary.score(run),
+            "failure": summary.outcomes.failures.get(&run.job.id),
+        })
+    });
+    json!({
+        "experiment": experiment.name, "quick": experiment.hurried, "title": experiment.title, "command": command,
+        "cells": cells, "jobs": jobs.collect::<Vec<_>>(), "notes": notes, "figures": pictures,
+        "seconds": total_seconds(summary),
+    })
+}

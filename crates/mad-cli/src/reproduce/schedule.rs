@@ -1,0 +1,207 @@
+//! Jobs on the cores there are: worker processes, their progress, their end.
+
+use super::{Job, Score, job};
+use crate::args::Common;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Meter;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How often the meter is refreshed and signals are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Lines of a failed worker's last words that are shown.
+const LAST_WORDS: usize = 5;
+
+/// Scoring a run takes about as long as this part of its steps.
+const SCORING_SHARE: u64 = 8;
+
+/// What came of every job, by id.
+#[derive(Debug, Default)]
+pub struct Outcomes {
+    pub scores: BTreeMap<String, Score>,
+    /// Why jobs failed.
+    pub failures: BTreeMap<String, String>,
+    /// Jobs that were done in this call.
+    pub ran: usize,
+}
+
+impl Outcomes {
+    /// Seconds of training and scoring over all jobs.
+    pub fn seconds(&self) -> f64 {
+        self.scores.values().map(Score::total_seconds).sum()
+    }
+
+    /// Whether nothing is left to do for this job.
+    pub fn settled(&self, id: &str) -> bool {
+        self.scores.contains_key(id) || self.failures.contains_key(id)
+    }
+}
+
+/// Jobs to be done, each once.
+pub struct Schedule<'a> {
+    pub common: &'a Common,
+    pub out: &'a Path,
+    /// Worker processes at a time.
+    pub workers: usize,
+    /// Threads of each.
+    pub threads: u16,
+}
+
+struct Worker {
+    child: Child,
+    /// Dropped to make the worker stop.
+    input: Option<ChildStdin>,
+    index: usize,
+    step: u64,
+}
+
+enum Event {
+    Step(usize, u64),
+    Ended(usize),
+}
+
+impl Schedule<'_> {
+    /// Does all jobs that are not finished yet. `settled` is told whenever one of them is, and once before the first.
+    pub fn run(
+        &self,
+        jobs: &[(String, Job)],
+        interrupt: &Interrupt,
+        mut settled: impl FnMut(&Outcomes) -> Result<(), CliError>,
+    ) -> Result<Outcomes, CliError> {
+        let mut outcomes = Outcomes::default();
+        let mut waiting = VecDeque::new();
+        for (index, (_, job)) in jobs.iter().enumerate() {
+            match job.finished(self.out) {
+                Some(score) => drop(outcomes.scores.insert(job.id.clone(), score)),
+                None => waiting.push_back(index),
+            }
+        }
+        settled(&outcomes)?;
+        if waiting.is_empty() {
+            return Ok(outcomes);
+        }
+        let total: u64 = jobs.iter().map(|(_, job)| units(job)).sum();
+        let mut done = total - waiting.iter().map(|&index| units(&jobs[index].1)).sum::<u64>();
+        let mut meter = Meter::start(self.common, "steps", done, total);
+        let (sender, events) = channel();
+        let mut workers: Vec<Worker> = Vec::new();
+        let mut stopping = false;
+        loop {
+            if interrupt.signal().is_some() && !stopping {
+                stopping = true;
+                waiting.clear();
+                workers.iter_mut().for_each(|worker| drop(worker.input.take()));
+            }
+            while workers.len() < self.workers
+                && let Some(index) = waiting.pop_front()
+            {
+                workers.push(self.start(&jobs[index].1, index, sender.clone())?);
+            }
+            if workers.is_empty() {
+                break;
+            }
+            let Some(index) = self.wait(&events, &mut workers) else {
+                let running: u64 = workers.iter().map(|worker| worker.step).sum();
+                let settled = outcomes.scores.len() + outcomes.failures.len();
+                meter.advance(done + running, || format!("{settled} of {} runs done,", jobs.len()));
+                continue;
+            };
+            let place = workers.iter().position(|worker| worker.index == index).expect("a running worker ended");
+            let mut worker = workers.swap_remove(place);
+            let status = worker.child.wait().map_err(|e| CliError::io("worker", e))?;
+            let (name, job) = &jobs[index];
+            match (status.success().then(|| job.finished(self.out)).flatten(), stopping) {
+                (Some(score), _) => {
+                    output::detail(self.common, format!("{name}: done"));
+                    outcomes.scores.insert(job.id.clone(), score);
+                }
+                (None, true) => continue,
+                (None, false) => {
+                    let words = self.last_words(job, status);
+                    output::say(format!("{name}: failed: {words}"));
+                    outcomes.failures.insert(job.id.clone(), words);
+                }
+            }
+            outcomes.ran += 1;
+            done += units(job);
+            settled(&outcomes)?;
+        }
+        meter.finish();
+        match interrupt.signal() {
+            Some(signal) => {
+                let (done, total) = (outcomes.scores.len(), jobs.len());
+                Err(CliError::ReproduceStopped { signal, done, total })
+            }
+            None => Ok(outcomes),
+        }
+    }
+
+    fn start(&self, job: &Job, index: usize, events: Sender<Event>) -> Result<Worker, CliError> {
+        let folder = job.folder(self.out);
+        std::fs::create_dir_all(&folder).map_err(|e| CliError::io(&folder, e))?;
+        let text = serde_json::to_string_pretty(job).expect("numbers and names can be written as JSON");
+        job::write_whole(&folder.join("job.json"), &(text + "\n"))?;
+        let words = words_file(&folder);
+        let errors = std::fs::File::create(&words).map_err(|e| CliError::io(&words, e))?;
+        let program = std::env::current_exe().map_err(|e| CliError::io("mad", e))?;
+        let mut command = Command::new(&program);
+        command.arg("reproduce-job").arg(&folder).args(["--quiet", "--threads", &self.threads.to_string()]);
+        if let Some(path) = self.common.data_dir() {
+            command.arg("--data-dir").arg(path);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        // Ctrl-C on a terminal reaches this process only, which then stops its workers in its own way.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|e| CliError::io(program, e))?;
+        let (input, lines) = (child.stdin.take(), child.stdout.take());
+        std::thread::spawn(move || {
+            for line in lines.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok) {
+                let step = line.strip_prefix("step ").and_then(|number| number.parse().ok());
+                let _ = step.map_or(Ok(()), |step| events.send(Event::Step(index, step)));
+            }
+            let _ = events.send(Event::Ended(index));
+        });
+        Ok(Worker { child, input, index, step: 0 })
+    }
+
+    /// Takes note of steps for a tick; the job whose worker ended, if one did.
+    fn wait(&self, events: &Receiver<Event>, workers: &mut [Worker]) -> Option<usize> {
+        let until = Instant::now() + TICK;
+        loop {
+            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Ended(index)) => return Some(index),
+                Ok(Event::Step(index, step)) => {
+                    workers.iter_mut().filter(|w| w.index == index).for_each(|w| w.step = step);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// The end of what a worker wrote to standard error.
+    fn last_words(&self, job: &Job, status: ExitStatus) -> String {
+        let text = std::fs::read_to_string(words_file(&job.folder(self.out))).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        match lines.len() {
+            0 => format!("{status}, without a word"),
+            n => lines[n.saturating_sub(LAST_WORDS)..].join("\n"),
+        }
+    }
+}
+
+fn words_file(folder: &Path) -> PathBuf {
+    folder.join("errors.txt")
+}
+
+/// How much work a job is, in steps.
+fn units(job: &Job) -> u64 {
+    job.steps + job.steps / SCORING_SHARE + 1
+}

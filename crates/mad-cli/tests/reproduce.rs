@@ -1,0 +1,206 @@
+//! `mad reproduce` as a user runs it: tables, skipped runs, interrupts, failures.
+
+mod common;
+use common::Desk;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+const EXPERIMENT: &str = "
+    title = 'A small table'
+    seeds = [0, 1]
+    tables = ['mmd', 'nll', 'step_ms', 'tv']
+    settings = { steps = 30, batch = 32, width = 16, depth = 2, nfe = 8 }
+    score = { samples = 100 }
+    [[data]]
+    key = 'week'
+    title = 'A week'
+    source = 'earthquakes-week'
+    [[method]]
+    label = 'MAD'
+    paper = { mmd = { week = [0.1234, 0.0123] } }
+    [[method]]
+    label = 'DSM'
+    settings = { method = 'dsm', learning_rate = [1e-3, 1e-4] }
+    [quick]
+    only = { seeds = [0] }
+    settings = { steps = 5, learning_rate = 1e-3 }
+";
+
+/// All `score.json` with the time at which they were written.
+fn scores(desk: &Desk, out: &str) -> Vec<(PathBuf, SystemTime)> {
+    let runs = desk.path(out).join("runs");
+    let folders = std::fs::read_dir(runs).into_iter().flatten().filter_map(Result::ok);
+    let files = folders.map(|entry| entry.path().join("score.json")).filter(|path| path.is_file());
+    let mut found: Vec<_> =
+        files.map(|path| (path.clone(), path.metadata().and_then(|m| m.modified()).expect("a time"))).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_table_is_made_once_and_finished_runs_are_skipped() {
+    let desk = Desk::new();
+    desk.write("small.toml", EXPERIMENT);
+    let report = desk.json("reproduce --file small.toml --out out --results doc/results.md");
+    assert_eq!((&report["ran"], &report["skipped"], &report["failed"]), (&6.into(), &0.into(), &0.into()));
+    let cells = report["experiments"][0]["cells"].as_array().expect("cells");
+    let cell = |method: &str, metric: &str| {
+        cells.iter().find(|c| c["method"] == method && c["metric"] == metric).expect("a cell")
+    };
+    let mad = cell("MAD", "mmd");
+    assert_eq!((&mad["runs"], &mad["paper"][0]), (&2.into(), &0.1234.into()));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    assert!(number(&mad["mean"]) > 0.0 && number(&mad["deviation"]) > 0.0 && number(&mad["ideal"]) > 0.0);
+    assert_eq!(cell("MAD", "nll")["bound"], true);
+
+    // Mean and choice from the long table, by hand.
+    let values = desk.read("out/small/values.csv");
+    let find = |method: &str, grid: &str, seed: usize, metric: &str| {
+        let start = format!("small,,week,{method},{grid},{seed},{metric},");
+        let line = values.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{start}\n{values}"));
+        line[start.len()..].parse::<f64>().expect("a number")
+    };
+    let mean =
+        |method: &str, grid: &str, metric: &str| 0.5 * (find(method, grid, 0, metric) + find(method, grid, 1, metric));
+    assert!((mean("MAD", "", "mmd") - number(&mad["mean"])).abs() < 1e-12);
+    let grids = ["learning_rate=0.001", "learning_rate=0.0001"];
+    let best = *grids
+        .iter()
+        .min_by(|a, b| mean("DSM", a, "nll_validation").total_cmp(&mean("DSM", b, "nll_validation")))
+        .expect("two points");
+    assert_eq!(cell("DSM", "mmd")["grid"], best);
+    assert!((mean("DSM", best, "nll") - number(&cell("DSM", "nll")["mean"])).abs() < 1e-12);
+
+    let markdown = desk.read("out/small/report.md");
+    for words in ["## A small table", "| MAD | paper | 0.1234 ± 0.0123 |", "| floor |", "| A week |", "**≤ "] {
+        assert!(markdown.contains(words), "{words}\n{markdown}");
+    }
+    assert!(!markdown.contains("total variation"), "a sphere has no total variation\n{markdown}");
+    let document = desk.read("doc/results.md");
+    assert!(document.contains("6 runs") && document.contains("## A small table"), "{document}");
+    desk.write("doc/results.md", &format!("{}What it means.\n", document.replace("6 runs", "many runs")));
+
+    let before = scores(&desk, "out");
+    let again = desk.json("reproduce --file small.toml --out out --results doc/results.md");
+    assert_eq!(desk.read("doc/results.md"), format!("{document}What it means.\n"));
+    assert_eq!((&again["ran"], &again["skipped"]), (&0.into(), &6.into()));
+    assert_eq!(before, scores(&desk, "out"));
+    assert_eq!(report["experiments"][0]["cells"], again["experiments"][0]["cells"]);
+
+    // Other settings are other runs; the same ones under another name are not.
+    desk.write("renamed.toml", &EXPERIMENT.replace("'MAD'", "'Ours'"));
+    assert_eq!(desk.json("reproduce --file renamed.toml --out out")["ran"], 0);
+    let quick = desk.json("reproduce --file small.toml --out out --quick");
+    assert_eq!((&quick["ran"], &quick["skipped"]), (&2.into(), &0.into()));
+    assert!(desk.path("out/small-quick/report.json").is_file());
+}
+
+#[test]
+fn failed_runs_are_named_and_the_others_go_on() {
+    let desk = Desk::new();
+    desk.write("small.toml", EXPERIMENT);
+    let jobs = desk.json("reproduce --file small.toml --out out --quick --dry-run");
+    let job = &jobs["runs"][0];
+    assert_eq!((&job["run"], &job["done"]), (&"MAD on week, seed 0".into(), &false.into()));
+    // A run folder that nothing can be made of.
+    let folder = desk.path("out/runs").join(job["id"].as_str().expect("an id")).join("run");
+    std::fs::create_dir_all(&folder).expect("folder made");
+    std::fs::write(folder.join("run.json"), "{").expect("file written");
+    let error = desk.fails(1, "reproduce --file small.toml --out out --quick");
+    assert!(error.contains("MAD on week, seed 0: failed:") && error.contains("run.json"), "{error}");
+    let markdown = desk.read("out/small-quick/report.md");
+    assert!(markdown.contains("| MAD | ours | failed |") && markdown.contains("Failed: MAD on week"), "{markdown}");
+    assert_eq!(scores(&desk, "out").len(), 1);
+    std::fs::remove_dir_all(folder).expect("folder removed");
+    assert_eq!(desk.json("reproduce --file small.toml --out out --quick")["ran"], 1);
+}
+
+#[test]
+fn mistakes_are_found_before_anything_runs() {
+    let desk = Desk::new();
+    let error = desk.fails(2, "reproduce table-erth");
+    assert!(error.contains("did you mean `table-earth`"), "{error}");
+    desk.write("bad.toml", &EXPERIMENT.replace("width = 16", "widht = 16"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("bad: method `MAD` on `week`") && error.contains("`width`"), "{error}");
+    desk.write("bad.toml", &EXPERIMENT.replace("earthquakes-week", "earthquakes-weak"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("earthquakes-weak"), "{error}");
+    assert!(!desk.path("out").exists());
+    let listed = desk.json("list experiments");
+    assert!(listed["experiments"].as_array().expect("a list").iter().any(|e| e["name"] == "table-earth"));
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_and_started_again_repeats_no_finished_run() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let desk = Desk::new();
+    // The first run is short; the second one would take long.
+    let settings = "settings = { steps = 30, batch = 32, width = 16, depth = 2, nfe = 8 }";
+    let text = EXPERIMENT
+        .replace(
+            settings,
+            "settings = { steps = 30, batch = 32, width = 16, depth = 2, nfe = 8, checkpoint_every = 200 }",
+        )
+        .replace("learning_rate = [1e-3, 1e-4]", "steps = STEPS")
+        .replace("seeds = [0, 1]", "seeds = [0]");
+    desk.write("small.toml", &text.replace("STEPS", "100000"));
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("mad"))
+        .current_dir(desk.path("."))
+        .args("reproduce --file small.toml --out out --jobs 1".split(' '))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("program started");
+    let started = Instant::now();
+    let long = || {
+        let folders = std::fs::read_dir(desk.path("out/runs")).into_iter().flatten().filter_map(Result::ok);
+        folders.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("-dsm-"))
+    };
+    let checkpoint = || long().is_some_and(|path| path.join("times.jsonl").is_file());
+    while !checkpoint() {
+        assert!(started.elapsed() < Duration::from_secs(120), "the second run did not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let before = scores(&desk, "out");
+    assert_eq!(before.len(), 1);
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(status.success());
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(130));
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.contains("1 of 2 runs are done"), "{words}");
+
+    // The worker saved the step at which it was told to stop, and goes on from there.
+    let folder = long().expect("the long run");
+    let newest = |folder: &PathBuf| {
+        let names = std::fs::read_dir(folder.join("run/checkpoints")).expect("checkpoints").filter_map(Result::ok);
+        names.map(|e| e.file_name().to_string_lossy().into_owned()).max().expect("a checkpoint")
+    };
+    let saved = newest(&folder);
+    let at: u64 = saved.trim_start_matches("step-").parse().expect("a number");
+    assert!((200..100_000).contains(&at), "{saved}");
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("mad"))
+        .current_dir(desk.path("."))
+        .args("reproduce --file small.toml --out out --jobs 1 --quiet".split(' '))
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("program started");
+    while newest(&folder) == saved {
+        assert!(started.elapsed() < Duration::from_secs(120), "the second run did not go on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill");
+    assert!(status.success());
+    assert_eq!(child.wait().expect("ended").code(), Some(143));
+    let times = std::fs::read_to_string(folder.join("times.jsonl")).expect("times");
+    let steps: Vec<u64> = times
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["step"].as_u64().expect("a step"))
+        .collect();
+    assert!(steps.contains(&at) && steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+    assert_eq!(before, scores(&desk, "out"));
+}

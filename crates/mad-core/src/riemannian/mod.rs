@@ -1,0 +1,254 @@
+//! Geodesics on products of spheres, which is what spheres, tori and rotations are; needed by methods that never leave the set.
+//!
+//! Rotations are unit quaternions up to sign, so their geodesics are those of S³ towards the nearer sign.
+
+mod field;
+mod generator;
+mod heat;
+mod walk;
+
+pub use field::{Flow, TangentField};
+pub use generator::{Frames, Generator};
+pub use heat::heat_score;
+pub use walk::{TimeChange, reverse_walk, walk};
+
+use crate::{
+    manifold::{Manifold, SphereBlock},
+    rng::Rng,
+    special::{dot, norm},
+};
+use rand_distr::{Distribution, StandardNormal};
+
+/// A product of unit spheres in their usual metric.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spheres {
+    blocks: Vec<SphereBlock>,
+    dim: usize,
+}
+
+impl Spheres {
+    /// The spheres that `manifold` is made of; `None` if it is made of something else.
+    pub fn of(manifold: &dyn Manifold) -> Option<Self> {
+        Some(Self { blocks: manifold.spheres()?, dim: manifold.ambient_dim() })
+    }
+
+    /// The spheres, in the order of their coordinates.
+    pub fn blocks(&self) -> &[SphereBlock] {
+        &self.blocks
+    }
+
+    /// Ambient coordinates.
+    pub fn ambient_dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Dimension of the product.
+    pub fn intrinsic_dim(&self) -> usize {
+        self.dim - self.blocks.len()
+    }
+
+    /// Puts `x` back onto the spheres after rounding or a straight step.
+    pub fn normalise(&self, x: &mut [f64]) {
+        for block in &self.blocks {
+            let x = &mut x[block.range.clone()];
+            let length = norm(x);
+            x.iter_mut().for_each(|x| *x /= length);
+        }
+    }
+
+    /// Removes from `v` what points away from the spheres at `x`.
+    pub fn tangent(&self, x: &[f64], v: &mut [f64]) {
+        for block in &self.blocks {
+            let (x, v) = (&x[block.range.clone()], &mut v[block.range.clone()]);
+            let away = dot(x, v);
+            v.iter_mut().zip(x).for_each(|(v, x)| *v -= away * x);
+        }
+    }
+
+    /// Moves `x` along the geodesic that starts with velocity `v`, a tangent vector at `x`.
+    ///
+    /// # Formula
+    /// exp_x(v) = cos|v| x + sin|v| v/|v|, sphere by sphere.
+    pub fn exp(&self, x: &mut [f64], v: &[f64]) {
+        for block in &self.blocks {
+            let (x, v) = (&mut x[block.range.clone()], &v[block.range.clone()]);
+            let angle = norm(v);
+            let (sine, cosine) = angle.sin_cos();
+            let along = if angle > 0.0 { sine / angle } else { 1.0 };
+            x.iter_mut().zip(v).for_each(|(x, v)| *x = cosine * *x + along * v);
+        }
+        self.normalise(x);
+    }
+
+    /// Writes the velocity at `x` of the shortest geodesic that reaches `y` at time one.
+    ///
+    /// # Numerics
+    /// The angle is that of (x·y, |y − (x·y) x|), accurate at both ends. From the opposite point any direction is as short; the
+    /// one taken is that of a fixed coordinate.
+    pub fn log(&self, x: &[f64], y: &[f64], v: &mut [f64]) {
+        for block in &self.blocks {
+            let (x, y, v) = (&x[block.range.clone()], &y[block.range.clone()], &mut v[block.range.clone()]);
+            let cosine = dot(x, y);
+            let sign = if block.antipodal && cosine < 0.0 { -1.0 } else { 1.0 };
+            for ((v, x), y) in v.iter_mut().zip(x).zip(y) {
+                *v = sign * (y - cosine * x);
+            }
+            // Once more, because the first difference cancels where x and y are close.
+            let rest = dot(x, v);
+            v.iter_mut().zip(x).for_each(|(v, x)| *v -= rest * x);
+            let sine = norm(v);
+            if sine > 0.0 {
+                let factor = sine.atan2(sign * cosine) / sine;
+                v.iter_mut().for_each(|v| *v *= factor);
+            } else if sign * cosine < 0.0 {
+                let smallest = (0..x.len()).min_by(|&i, &j| x[i].abs().total_cmp(&x[j].abs())).unwrap_or(0);
+                v.iter_mut().zip(x).for_each(|(v, x_j)| *v = -x[smallest] * x_j);
+                v[smallest] += 1.0;
+                let factor = std::f64::consts::PI / norm(v);
+                v.iter_mut().for_each(|v| *v *= factor);
+            }
+        }
+    }
+
+    /// Writes the point at time `t` of the shortest geodesic from `x0` to `x1`, and its velocity there.
+    pub fn path(&self, x0: &[f64], x1: &[f64], t: f64, point: &mut [f64], velocity: &mut [f64]) {
+        self.log(x0, x1, velocity);
+        for block in &self.blocks {
+            let x0 = &x0[block.range.clone()];
+            let (point, velocity) = (&mut point[block.range.clone()], &mut velocity[block.range.clone()]);
+            let angle = norm(velocity);
+            let (sine, cosine) = (t * angle).sin_cos();
+            for ((point, velocity), x0) in point.iter_mut().zip(velocity).zip(x0) {
+                let direction = if angle > 0.0 { *velocity / angle } else { 0.0 };
+                *point = cosine * x0 + sine * direction;
+                *velocity = angle * (cosine * direction - sine * x0);
+            }
+        }
+        self.normalise(point);
+    }
+
+    /// An orthonormal basis of the tangent space at `x`, one vector of ambient coordinates after the other.
+    ///
+    /// # Formula
+    /// Sphere by sphere, the columns but the first of the reflection that takes a coordinate axis to ±x.
+    pub fn basis(&self, x: &[f64]) -> Vec<f64> {
+        let mut basis = vec![0.0; self.intrinsic_dim() * self.dim];
+        let mut rows = basis.chunks_exact_mut(self.dim);
+        for block in &self.blocks {
+            let x = &x[block.range.clone()];
+            let sign = if x[0] > 0.0 { 1.0 } else { -1.0 };
+            // v = x + sign e₀ has |v|² = 2 (1 + |x₀|).
+            let v = |i: usize| x[i] + if i == 0 { sign } else { 0.0 };
+            for axis in 1..x.len() {
+                let row = &mut rows.next().expect("as many rows as dimensions")[block.range.clone()];
+                let factor = v(axis) / (1.0 + x[0].abs());
+                row.iter_mut().enumerate().for_each(|(i, r)| *r = f64::from(i == axis) - factor * v(i));
+            }
+        }
+        basis
+    }
+
+    /// Writes a standard normal tangent vector at `x`.
+    pub fn tangent_normal(&self, x: &[f64], rng: &mut Rng, v: &mut [f64]) {
+        v.iter_mut().for_each(|v| *v = StandardNormal.sample(rng));
+        self.tangent(x, v);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        manifold::{BuildContext, build},
+        rng::{Purpose, stream},
+    };
+
+    fn all() -> Vec<(Spheres, crate::Points)> {
+        ["sphere:1", "sphere:2", "sphere:5", "so3", "torus:3", "product(so3,sphere:2)"]
+            .map(|spec| {
+                let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
+                let mut points = crate::Points::zeros(40, manifold.ambient_dim());
+                let mut rng = stream(1, Purpose::Data, 0);
+                points.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
+                (Spheres::of(manifold.as_ref()).expect("made of spheres"), points)
+            })
+            .into()
+    }
+
+    fn apart(a: &[f64], b: &[f64]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn exp_and_log_are_inverse_and_log_is_the_shortest_way() {
+        for (spheres, points) in all() {
+            let n = spheres.ambient_dim();
+            for i in 0..20 {
+                let (x, y) = (points.row(2 * i), points.row(2 * i + 1));
+                let (mut v, mut there) = (vec![0.0; n], x.to_vec());
+                spheres.log(x, y, &mut v);
+                spheres.exp(&mut there, &v);
+                for block in spheres.blocks() {
+                    let (y, there) = (&y[block.range.clone()], &there[block.range.clone()]);
+                    let opposite: Vec<f64> = there.iter().map(|x| -x).collect();
+                    let error = apart(y, there).min(if block.antipodal { apart(y, &opposite) } else { f64::MAX });
+                    assert!(error < 1e-12, "{error}");
+                    let longest = std::f64::consts::PI * if block.antipodal { 0.5 } else { 1.0 };
+                    assert!(norm(&v[block.range.clone()]) <= longest + 1e-12);
+                }
+                let mut tangent = v.clone();
+                spheres.tangent(x, &mut tangent);
+                assert!(apart(&tangent, &v) < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn velocities_of_paths_are_their_derivatives() {
+        for (spheres, points) in all() {
+            let n = spheres.ambient_dim();
+            let at = |t: f64| {
+                let (mut x, mut v) = (vec![0.0; n], vec![0.0; n]);
+                spheres.path(points.row(0), points.row(1), t, &mut x, &mut v);
+                (x, v)
+            };
+            let h = 1e-5;
+            for t in [0.0, 0.3, 0.9, 1.0] {
+                let (velocity, after, before) = (at(t).1, at(t + h).0, at(t - h).0);
+                for ((v, after), before) in velocity.iter().zip(after).zip(before) {
+                    assert!(((after - before) / (2.0 * h) - v).abs() < 1e-8);
+                }
+            }
+            assert!(apart(&at(0.0).0, points.row(0)) < 1e-14);
+        }
+    }
+
+    #[test]
+    fn bases_are_orthonormal_and_tangent() {
+        for (spheres, points) in all() {
+            let (n, d) = (spheres.ambient_dim(), spheres.intrinsic_dim());
+            for x in points.rows() {
+                let basis = spheres.basis(x);
+                let row = |i: usize| &basis[i * n..(i + 1) * n];
+                for i in 0..d {
+                    let mut tangent = row(i).to_vec();
+                    spheres.tangent(x, &mut tangent);
+                    assert!(apart(&tangent, row(i)) < 1e-14);
+                    for j in 0..d {
+                        assert!((dot(row(i), row(j)) - f64::from(i == j)).abs() < 1e-14);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn opposite_points_are_half_a_turn_apart() {
+        let sphere = all().remove(1).0;
+        let (mut v, x) = (vec![0.0; 3], [0.6, 0.0, 0.8]);
+        sphere.log(&x, &x.map(|x: f64| -x), &mut v);
+        assert!((norm(&v) - std::f64::consts::PI).abs() < 1e-12 && dot(&v, &x).abs() < 1e-12);
+        sphere.log(&x, &x, &mut v);
+        assert_eq!(v, [0.0; 3]);
+    }
+}

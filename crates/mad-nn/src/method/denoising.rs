@@ -1,0 +1,296 @@
+//! Denoising score matching and its anchors: MAD, DSM and skip connections.
+
+use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
+use crate::{
+    LearnedDenoiser,
+    config::{Config, Targets},
+    net::{Layout, Model},
+    run::{Part, Run, RunError},
+    train::{BatchSource, Fresh, Rows, Validation, gradient, validate},
+};
+use burn::tensor::Device;
+use mad_core::{
+    Points,
+    base::{BaseMeasure, Finite, FiniteError, fit::distinct},
+    likelihood::{BoundConfig, FlowConfig, likelihood_bound, log_ratio},
+    manifold::Manifold,
+    noise::Anchor,
+    sample::{Generate, SampleError, lookup},
+};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// Noise levels of the likelihood bound that is reported; more than in training.
+const BOUND_LEVELS: usize = 64;
+
+/// Most distinct training points, counting signs, over which targets are averaged by themselves: up to here the sums cost less
+/// than half of a step of the usual network.
+const MOST_AVERAGED: usize = 20_000;
+
+/// The posterior mean of the base measure as anchor.
+pub const MAD: MethodEntry = MethodEntry {
+    name: "mad",
+    summary: "manifold aware denoising: the network adds to the posterior mean of the base measure",
+    method: &Anchored(|run| Ok(Anchor::Base(run.base().clone()))),
+};
+
+/// The noised point as anchor.
+pub const DSM: MethodEntry = MethodEntry {
+    name: "dsm",
+    summary: "denoising score matching: the network adds to the noised point",
+    method: &Anchored(|_| Ok(Anchor::Ambient)),
+};
+
+/// The noised point, shrunk, as anchor.
+///
+/// # Formula
+/// σ_d² is the mean squared coordinate of the training points about their mean.
+pub const SKIP: MethodEntry = MethodEntry {
+    name: "skip",
+    summary: "skip connection of Karras et al. (2022): the network adds to the shrunk noised point",
+    method: &Anchored(|run| Ok(Anchor::Skip { sigma_data: spread(&run.part(Part::Train)?) })),
+};
+
+/// A denoiser D = m + σ F with this anchor m.
+struct Anchored(fn(&Run) -> Result<Anchor, RunError>);
+
+impl std::fmt::Debug for Anchored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Anchored")
+    }
+}
+
+impl Method for Anchored {
+    fn layout(&self, run: &Run) -> Layout {
+        run.model().layout().clone()
+    }
+
+    fn anchor(&self, run: &Run) -> Result<Option<Anchor>, RunError> {
+        (self.0)(run).map(Some)
+    }
+
+    fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
+        let (config, model) = (run.config(), run.model());
+        let sign_blocks = if model.entry().odd { Vec::new() } else { run.manifold().odd_blocks() };
+        let data = RunData {
+            train: run.part(Part::Train)?,
+            train_conditions: run.conditions(Part::Train)?,
+            validation: run.part(Part::Validation)?,
+            validation_conditions: run.conditions(Part::Validation)?,
+            fresh: run.fresh()?,
+        };
+        let law = if data.fresh.is_some() || data.train_conditions.is_some() {
+            None
+        } else {
+            let law = law(&data.train, run.manifold().as_ref(), config.targets);
+            law.map_err(|e| RunError::Contents { problem: format!("targets = averaged: {e}") })?
+        };
+        let (anchor, base) = ((self.0)(run)?, run.base().clone());
+        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, law, data }))
+    }
+
+    fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
+        let config = run.config();
+        let sampler = lookup(&config.sampler)
+            .map_err(|e| RunError::Damaged { path: run.path().join("config.toml"), problem: e.to_string() })?;
+        let generate = Generate { nfe: config.nfe as usize, ..Generate::new(sampler, config.noise_range(), 0) };
+        Ok(Box::new(FittedDenoiser {
+            denoiser: LearnedDenoiser::new((self.0)(run)?, config.noise_range(), run.model(), weights),
+            base: run.base().clone(),
+            manifold: run.manifold().clone(),
+            generate,
+            log_jacobian: run.columns().points.log_jacobian(),
+        }))
+    }
+}
+
+impl Run {
+    /// The anchor m of a run that learns a denoiser.
+    pub fn anchor(&self) -> Result<Anchor, RunError> {
+        let anchor = self.config().method_spec().entry.method.anchor(self)?;
+        anchor.ok_or_else(|| RunError::NoDenoiser { path: self.path().into(), method: self.config().method.clone() })
+    }
+
+    /// The trained denoiser, with averaged weights of the selected step, for samplers and likelihoods of one's own.
+    pub fn denoiser(&self) -> Result<LearnedDenoiser, RunError> {
+        let (anchor, state) = (self.anchor()?, self.state(self.selected_step()?)?);
+        Ok(LearnedDenoiser::new(anchor, self.config().noise_range(), self.model(), &state.weights.ema))
+    }
+}
+
+/// Root mean squared coordinate about the mean; 1 for a single repeated point.
+fn spread(points: &Points) -> f64 {
+    let (n, d) = (points.len() as f64, points.dim());
+    let mean: Vec<f64> = (0..d).map(|k| points.rows().map(|row| row[k]).sum::<f64>() / n).collect();
+    let square =
+        points.rows().map(|row| row.iter().zip(&mean).map(|(x, m)| (x - m) * (x - m)).sum::<f64>()).sum::<f64>();
+    let spread = (square / (n * d as f64)).sqrt();
+    if spread > 0.0 { spread } else { 1.0 }
+}
+
+/// The law of the training points, if targets are averaged over it: how often each occurs, with both signs where the sign is free.
+fn law(train: &Points, manifold: &dyn Manifold, targets: Targets) -> Result<Option<Finite>, FiniteError> {
+    if targets == Targets::Single {
+        return Ok(None);
+    }
+    let (mut points, mut counts) = distinct(train);
+    let blocks = manifold.odd_blocks();
+    if targets == Targets::Auto && points.len() << blocks.len().min(16) > MOST_AVERAGED {
+        return Ok(None);
+    }
+    for block in blocks {
+        let mut flipped = points.clone();
+        flipped.rows_mut().for_each(|x| x[block.clone()].iter_mut().for_each(|v| *v = -*v));
+        points.extend(&flipped);
+        counts.extend_from_within(..);
+    }
+    Finite::weighted(points, &counts).map(Some)
+}
+
+/// The regression of F on (x₀ − m)/σ, without validation.
+#[derive(Debug, Clone)]
+pub struct Denoising<'a> {
+    /// The network.
+    pub model: &'a Model,
+    /// Where batches come from.
+    pub batches: BatchSource<'a>,
+}
+
+impl Objective for Denoising<'_> {
+    fn layout(&self) -> &Layout {
+        self.model.layout()
+    }
+
+    fn initialise(&self, seed: u64) -> Vec<f32> {
+        self.model.initialise(seed)
+    }
+
+    fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
+        let batch = self.batches.draw(step);
+        let (loss, gradient) = gradient(self.model, weights, &batch, device);
+        Graded { loss, gradient, levels: batch.noised.sigma }
+    }
+
+    fn validate(&self, _weights: &[f32], _step: u64) -> Option<Validation> {
+        None
+    }
+}
+
+/// Rows of a run.
+struct RunData {
+    train: Points,
+    train_conditions: Option<Points>,
+    validation: Points,
+    validation_conditions: Option<Points>,
+    fresh: Option<Fresh>,
+}
+
+/// The objective of a run folder.
+struct RunObjective<'a> {
+    config: &'a Config,
+    model: Model,
+    sign_blocks: Vec<std::ops::Range<usize>>,
+    anchor: Anchor,
+    base: Arc<dyn BaseMeasure>,
+    law: Option<Finite>,
+    data: RunData,
+}
+
+impl RunObjective<'_> {
+    fn training(&self) -> Denoising<'_> {
+        let batches = BatchSource {
+            points: match &self.data.fresh {
+                Some(fresh) => Rows::Fresh(fresh.clone()),
+                None => Rows::Kept(&self.data.train),
+            },
+            conditions: self.data.train_conditions.as_ref(),
+            dropout: self.config.condition_dropout,
+            sign_blocks: self.sign_blocks.clone(),
+            rows: self.config.batch as usize,
+            levels: self.config.level_draw(),
+            range: self.config.noise_range(),
+            anchor: &self.anchor,
+            law: self.law.as_ref().map(|law| law as &dyn BaseMeasure),
+            seed: self.config.seed,
+        };
+        Denoising { model: &self.model, batches }
+    }
+}
+
+impl Objective for RunObjective<'_> {
+    fn layout(&self) -> &Layout {
+        self.model.layout()
+    }
+
+    fn initialise(&self, seed: u64) -> Vec<f32> {
+        self.model.initialise(seed)
+    }
+
+    fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
+        self.training().gradient(weights, step, device)
+    }
+
+    fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
+        let (points, conditions) = (&self.data.validation, self.data.validation_conditions.as_ref());
+        if points.is_empty() {
+            return None;
+        }
+        let range = self.config.noise_range();
+        let denoiser = LearnedDenoiser::new(self.anchor.clone(), range, self.model.clone(), weights);
+        Some(validate(&denoiser, self.base.as_ref(), self.config, points, conditions, step))
+    }
+}
+
+/// A trained denoiser with what it takes to sample and to score.
+struct FittedDenoiser {
+    denoiser: LearnedDenoiser,
+    base: Arc<dyn BaseMeasure>,
+    manifold: Arc<dyn Manifold>,
+    generate: Generate,
+    log_jacobian: f64,
+}
+
+impl FittedDenoiser {
+    /// The log-ratio to the base turned into a log-density.
+    fn densities(&self, points: &Points, ratios: Vec<f64>) -> Vec<f64> {
+        let rows = points.rows().zip(ratios);
+        rows.map(|(x, ratio)| ratio + self.base.log_weight(x) + self.log_jacobian).collect()
+    }
+}
+
+impl Fitted for FittedDenoiser {
+    fn sample(
+        &self,
+        request: &SampleRequest,
+        n: usize,
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    ) -> Result<Sampled, SampleError> {
+        let mut generate = Generate { seed: request.seed, projected: request.projected, ..self.generate };
+        if let Some(name) = request.sampler {
+            let sampler = lookup(name)?;
+            // The run's own sampler keeps the number of calls that suits the manifold.
+            if sampler.name != generate.sampler.name {
+                generate = Generate { sampler, schedule: sampler.schedule, nfe: sampler.nfe, ..generate };
+            }
+        }
+        generate.nfe = request.nfe.unwrap_or(generate.nfe);
+        let drift = generate.run(&self.denoiser, self.base.as_ref(), self.manifold.as_ref(), n, sink)?;
+        Ok(Sampled { drift, sampler: generate.sampler.name.into(), nfe: generate.nfe })
+    }
+
+    /// # Formula
+    /// log dp/dvol(x) = log dp/dμ(x) + log dμ/dvol(x) − Σ ln scale, the sum over standardised columns.
+    fn log_density(&self, points: &Points, steps: usize) -> Vec<f64> {
+        let flow = FlowConfig { range: self.denoiser.range(), steps };
+        self.densities(points, log_ratio(&self.denoiser, self.base.as_ref(), points, &flow))
+    }
+
+    fn likelihood(&self, points: &Points) -> Likelihood {
+        let config = BoundConfig { levels: BOUND_LEVELS, ..BoundConfig::default() };
+        let bound = likelihood_bound(&self.denoiser, self.base.as_ref(), self.denoiser.range(), points, &config);
+        Likelihood { per_point: self.densities(points, bound.per_point), is_bound: true }
+    }
+
+    fn condition(&mut self, c: Vec<f64>, guidance: f64) {
+        self.denoiser = self.denoiser.clone().given(c, guidance);
+    }
+}

@@ -1,0 +1,98 @@
+//! What a trained model answers, whatever it was trained by.
+
+use mad_core::{Points, metrics::Drift, sample::SampleError};
+use std::ops::ControlFlow;
+
+/// How samples are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampleRequest<'a> {
+    /// Name of a sampler; the model's own if absent.
+    pub sampler: Option<&'a str>,
+    /// Network calls per sample; the model's own number if absent.
+    pub nfe: Option<usize>,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Whether to put samples onto the manifold.
+    pub projected: bool,
+}
+
+impl SampleRequest<'_> {
+    /// Samples as the model makes them by itself.
+    pub fn new(seed: u64) -> Self {
+        Self { sampler: None, nfe: None, seed, projected: true }
+    }
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampled {
+    /// How far samples stood off the manifold before projection.
+    pub drift: Drift,
+    /// The sampler used.
+    pub sampler: String,
+    /// Network calls per sample.
+    pub nfe: usize,
+}
+
+/// Log-likelihoods of points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likelihood {
+    /// Log-density with respect to volume, in nats; or a lower bound that holds on average.
+    pub per_point: Vec<f64>,
+    /// Whether it is such a bound.
+    pub is_bound: bool,
+}
+
+impl Likelihood {
+    /// Mean negative log-likelihood and its standard error.
+    pub fn negative_mean(&self) -> (f64, f64) {
+        let n = self.per_point.len() as f64;
+        let mean = self.per_point.iter().sum::<f64>() / n;
+        let variance = self.per_point.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+        (-mean, (variance / n).sqrt())
+    }
+}
+
+/// A trained model.
+pub trait Fitted: Send + Sync {
+    /// Draws `n` points block by block, in an order that does not depend on the number of threads. `sink` may break off.
+    fn sample(
+        &self,
+        request: &SampleRequest,
+        n: usize,
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    ) -> Result<Sampled, SampleError>;
+
+    /// Log-density with respect to volume (the counting measure on finite sets) and per original unit of real columns, in
+    /// nats. `steps` is the number of steps where a flow must be followed.
+    fn log_density(&self, points: &Points, steps: usize) -> Vec<f64>;
+
+    /// The score to report on unseen points: as [`Fitted::log_density`], or a bound where that is sharper or cheaper.
+    fn likelihood(&self, points: &Points) -> Likelihood;
+
+    /// Answers from now on given the condition `c`, with guidance weight `guidance`.
+    fn condition(&mut self, _c: Vec<f64>, _guidance: f64) {
+        panic!("only models that were trained with a condition are given one");
+    }
+
+    /// Draws `n` points into memory.
+    fn draw(&self, request: &SampleRequest, n: usize) -> Result<(Points, Sampled), SampleError> {
+        let mut points: Option<Points> = None;
+        let sampled = self.sample(request, n, &mut |block| {
+            match &mut points {
+                Some(points) => points.extend(&block),
+                None => points = Some(block),
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((points.unwrap_or_else(|| Points::new(1)), sampled))
+    }
+}
+
+/// Refuses a sampler where there is no choice.
+pub(super) fn no_choice(method: &'static str, request: &SampleRequest) -> Result<(), SampleError> {
+    match request.sampler {
+        None => Ok(()),
+        Some(name) => Err(SampleError::NoChoice { method, name: name.into() }),
+    }
+}

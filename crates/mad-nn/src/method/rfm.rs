@@ -1,0 +1,186 @@
+//! Riemannian flow matching.
+
+use super::{
+    Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
+    field::{self, FieldNetwork, LearnedField},
+    field_run::{FieldRun, finished},
+    fitted::no_choice,
+};
+use crate::{
+    bridge,
+    config::Domain,
+    net::Layout,
+    run::{Run, RunError},
+    train::{Validation, summary},
+};
+use burn::tensor::Device;
+use mad_core::{
+    Points,
+    manifold::Manifold,
+    riemannian::Flow,
+    rng::{Purpose, stream},
+    sample::{SampleError, in_blocks},
+    special::dot,
+};
+use rand::RngExt as _;
+use std::{ops::ControlFlow, sync::Arc};
+
+/// Registry entry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    name: "rfm",
+    summary: "Riemannian flow matching: a tangent field that carries the uniform law to the data along geodesics",
+    method: &FlowMatching,
+};
+
+const OPTIONS: &[MethodOption] = &[MethodOption::new(
+    "generator",
+    Domain::Choice(|| vec!["auto", "div-free", "ambient", "lie-algebra"]),
+    "auto",
+    "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else ambient",
+)];
+
+/// Steps of the flow in validations and reported likelihoods.
+const VALIDATION_STEPS: usize = 16;
+const LIKELIHOOD_STEPS: usize = 50;
+
+/// A field v with dx/dt = v that carries x₀ uniform at t = 0 to data at t = 1.
+///
+/// # Formula
+/// x_t = exp_{x₀}(t log_{x₀} x₁); loss E |v(x_t, t) − dx_t/dt|².
+///
+/// # Reference
+/// Chen, Lipman (2024), "Flow matching on general geometries".
+#[derive(Debug)]
+struct FlowMatching;
+
+impl Method for FlowMatching {
+    fn options(&self) -> &'static [MethodOption] {
+        OPTIONS
+    }
+
+    fn settings(&self) -> &'static str {
+        "nfe = 100"
+    }
+
+    fn refuses(&self, spec: &MethodSpec, manifold: &dyn Manifold) -> Option<String> {
+        field::refuses(spec, manifold, spec.word("generator"))
+    }
+
+    fn layout(&self, run: &Run) -> Layout {
+        network(run).layout().clone()
+    }
+
+    fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
+        Ok(Box::new(Matching { network: network(run), data: FieldRun::open(run)? }))
+    }
+
+    fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
+        let field = network(run).learned(weights, |_| 1.0);
+        Ok(Box::new(FittedFlow { field, manifold: run.manifold().clone(), nfe: run.config().nfe as usize }))
+    }
+}
+
+fn network(run: &Run) -> FieldNetwork {
+    let (spec, manifold) = (run.config().method_spec(), run.manifold().as_ref());
+    let generator = match spec.word("generator") {
+        "auto" if manifold.odd_blocks().is_empty() => "ambient",
+        word => word,
+    };
+    FieldNetwork::new(run.config(), manifold, generator)
+        .expect("checked when the config was made")
+}
+
+struct Matching<'a> {
+    network: FieldNetwork,
+    data: FieldRun<'a>,
+}
+
+impl Objective for Matching<'_> {
+    fn layout(&self) -> &Layout {
+        self.network.layout()
+    }
+
+    fn initialise(&self, seed: u64) -> Vec<f32> {
+        self.network.layout().initialise(self.data.config.activation, seed)
+    }
+
+    fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
+        let mut rng = stream(self.data.config.seed, Purpose::Train, step);
+        let x1 = self.data.rows().draw(self.data.config.batch as usize, &mut rng).0;
+        let uniform = self.data.run.manifold().uniform();
+        let (n, dim) = (x1.len(), x1.dim());
+        let (mut x, mut velocity) = (Points::zeros(n, dim), Points::zeros(n, dim));
+        let (mut x0, mut t) = (vec![0.0; dim], vec![0.0; n]);
+        for (i, x1) in x1.rows().enumerate() {
+            uniform.sample(&mut rng, &mut x0);
+            t[i] = rng.random();
+            self.network.spheres().path(&x0, x1, t[i], x.row_mut(i), velocity.row_mut(i));
+        }
+        let places = self.network.places(&x, device);
+        let d = self.network.spheres().intrinsic_dim();
+        let mut target = vec![0.0; d * n];
+        for (i, (basis, velocity)) in places.bases.iter().zip(velocity.rows()).enumerate() {
+            for (a, vector) in basis.chunks_exact(dim).enumerate() {
+                target[a * n + i] = dot(vector, velocity);
+            }
+        }
+        let target = bridge::matrix(&target, n, device);
+        let (loss, gradient) = bridge::differentiate(weights, device, |weights| {
+            let f = self.network.answer(weights, &x, &t, &[], device);
+            let found = (places.coefficients * f).sum_dim(2).reshape([d, n]);
+            (found - target).square().sum() / n as f32
+        });
+        Graded { loss, gradient, levels: t }
+    }
+
+    fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
+        let points = self.data.validation()?;
+        let run = self.data.run;
+        let field = self.network.learned(weights, |_| 1.0);
+        let log_density = log_densities(&field, run.manifold().as_ref(), &points, VALIDATION_STEPS);
+        Some(summary(step, &log_density, &points, run.base().as_ref()))
+    }
+}
+
+/// # Formula
+/// log p₁(x) = log p₀ − ∫₀¹ div v dt along the flow through x.
+fn log_densities(field: &LearnedField, manifold: &dyn Manifold, points: &Points, steps: usize) -> Vec<f64> {
+    let mut x = points.clone();
+    let gained = Flow { from: 1.0, to: 0.0, steps }.follow(field.spheres(), field, &mut x);
+    gained.into_iter().map(|gained| gained - manifold.log_volume()).collect()
+}
+
+struct FittedFlow {
+    field: LearnedField,
+    manifold: Arc<dyn Manifold>,
+    nfe: usize,
+}
+
+impl Fitted for FittedFlow {
+    fn sample(
+        &self,
+        request: &SampleRequest,
+        n: usize,
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    ) -> Result<Sampled, SampleError> {
+        no_choice(ENTRY.name, request)?;
+        let nfe = request.nfe.unwrap_or(self.nfe);
+        let uniform = self.manifold.uniform();
+        let flow = Flow { from: 0.0, to: 1.0, steps: nfe };
+        let drift = in_blocks(n, request.seed, sink, |first, rows, rng| {
+            let mut x = Points::zeros(rows, self.manifold.ambient_dim());
+            x.rows_mut().for_each(|x| uniform.sample(rng, x));
+            flow.euler(self.field.spheres(), &self.field, &mut x);
+            finished(ENTRY.name, self.manifold.as_ref(), first, x)
+        })?;
+        Ok(Sampled { drift, sampler: "euler".into(), nfe })
+    }
+
+    fn log_density(&self, points: &Points, steps: usize) -> Vec<f64> {
+        log_densities(&self.field, self.manifold.as_ref(), points, steps)
+    }
+
+    fn likelihood(&self, points: &Points) -> Likelihood {
+        Likelihood { per_point: self.log_density(points, LIKELIHOOD_STEPS), is_bound: false }
+    }
+}

@@ -1,0 +1,60 @@
+//! Where the clean rows of a batch come from.
+
+use mad_core::{
+    Points,
+    data::{Columns, DataError, generators},
+    manifold::Manifold,
+    rng::Rng,
+};
+use rand::{Rng as _, RngExt as _};
+use std::sync::Arc;
+
+/// Rows to learn from.
+#[derive(Debug, Clone)]
+pub enum Rows<'a> {
+    /// A fixed set, drawn with replacement.
+    Kept(&'a Points),
+    /// New rows in every step.
+    Fresh(Fresh),
+}
+
+/// A data set whose law is known, so that rows can be made at will.
+#[derive(Debug, Clone)]
+pub struct Fresh {
+    dataset: String,
+    target: u64,
+    columns: Columns,
+    manifold: Arc<dyn Manifold>,
+}
+
+impl Fresh {
+    /// Rows of `dataset`, whose law has the seed `target`, read as `columns` say.
+    pub fn new(dataset: &str, target: u64, columns: Columns, manifold: Arc<dyn Manifold>) -> Result<Self, DataError> {
+        let fresh = Self { dataset: dataset.into(), target, columns, manifold };
+        fresh.make(1, 0)?;
+        Ok(fresh)
+    }
+
+    fn make(&self, count: usize, seed: u64) -> Result<Points, DataError> {
+        let table = generators::make(&self.dataset, Some(count), seed, self.target, None)?;
+        let mut points = self.columns.decode_on(&table, self.manifold.as_ref())?.points;
+        points.rows_mut().for_each(|x| self.manifold.canonicalise(x));
+        Ok(points)
+    }
+}
+
+impl Rows<'_> {
+    /// `count` rows and, where they come from a fixed set, their places in it.
+    pub fn draw(&self, count: usize, rng: &mut Rng) -> (Points, Vec<usize>) {
+        match self {
+            Rows::Kept(points) => {
+                let places: Vec<usize> = (0..count).map(|_| rng.random_range(0..points.len())).collect();
+                (points.select(&places), places)
+            }
+            Rows::Fresh(fresh) => {
+                let points = fresh.make(count, rng.next_u64()).expect("it made a row when the run was opened");
+                (points, Vec::new())
+            }
+        }
+    }
+}
