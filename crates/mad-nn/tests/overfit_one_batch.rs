@@ -33,7 +33,8 @@ fn every_network_holds_one_batch() {
         seed: 1,
     }
     .draw(0);
-    let adam = Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0, warm_start: true };
+    let adam =
+        Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0, warm_start: true };
     for entry in net::NETWORKS {
         for activation in [Activation::Sin, Activation::Silu] {
             let shape = Shape { dim: 4, condition: 0, width: 96, depth: 3, activation, input_gain: 1.0 };

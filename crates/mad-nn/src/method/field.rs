@@ -270,12 +270,12 @@ pub(super) fn refuses(spec: &MethodSpec, manifold: &dyn Manifold, generator: &st
         return Some(format!("{name} needs geodesics, which are known on spheres, so3, tori and products of these"));
     };
     let chosen = Generator::ALL.iter().find(|(known, _)| *known == generator);
-    chosen
-        .filter(|(_, generator)| !generator.suits(&spheres))
-        .map(|(word, _)| match *word {
-            "ambient" => "generator ambient does not know that q and -q are one rotation; use lie-algebra or div-free".into(),
-            word => format!("generator {word} is defined on rotations only"),
-        })
+    chosen.filter(|(_, generator)| !generator.suits(&spheres)).map(|(word, _)| match *word {
+        "ambient" => {
+            "generator ambient does not know that q and -q are one rotation; use lie-algebra or div-free".into()
+        }
+        word => format!("generator {word} is defined on rotations only"),
+    })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod options;
 mod rfm;
 mod rsgm;
 
+pub use base_only::MIXTURE;
 pub use denoising::Denoising;
 pub use field::{FieldNetwork, LearnedField};
 pub use fitted::{Fitted, Likelihood, SampleRequest, Sampled};

@@ -86,8 +86,7 @@ fn network(run: &Run) -> FieldNetwork {
         "auto" if manifold.odd_blocks().is_empty() => "ambient",
         word => word,
     };
-    FieldNetwork::new(run.config(), manifold, generator)
-        .expect("checked when the config was made")
+    FieldNetwork::new(run.config(), manifold, generator).expect("checked when the config was made")
 }
 
 struct Matching<'a> {

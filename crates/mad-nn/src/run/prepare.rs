@@ -1,7 +1,10 @@
 //! From a table to what a run is made from: settings resolved, rows divided, real columns standardised.
 
 use super::{Contents, Parts, RunColumns};
-use crate::config::{Config, ConfigError, Partial};
+use crate::{
+    config::{Config, ConfigError, Partial},
+    method::MIXTURE,
+};
 use mad_core::{
     Points,
     base::fit::{FitError, FitOptions, fit_kde, fit_mixture},
@@ -41,7 +44,9 @@ impl Contents {
         };
         let mut parts = Parts::cut(&points, &split);
         parts.canonicalise(manifold.as_ref());
-        let fit = FitOptions { seed: config.seed, ..FitOptions::default() };
+        // On its own a mixture is the usual one, of one size. As a base it may be all that is known.
+        let layered = config.method != MIXTURE.name;
+        let fit = FitOptions { seed: config.seed, layered, ..FitOptions::default() };
         let base = match config.base.as_str() {
             "mixture" => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
             "kde" => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,

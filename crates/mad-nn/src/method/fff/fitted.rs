@@ -1,7 +1,7 @@
 //! A trained free-form flow.
 
 use super::{
-    super::{Fitted, Likelihood, SampleRequest, Sampled, fitted::no_choice, field_run::finished},
+    super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::finished, fitted::no_choice},
     ENTRY, Model, Parameters,
 };
 use crate::{bridge, device};
