@@ -112,6 +112,15 @@ pub struct Config {
 impl Config {
     /// Fills what `partial` leaves open: first from its recipe, then from what suits the manifold, then from defaults.
     pub fn resolve(partial: &Partial, manifold: &dyn Manifold) -> Result<Self, ConfigError> {
+        Self::resolve_for(partial, manifold, None)
+    }
+
+    /// As [`Config::resolve`], for so many distinct points: few of them are soon known by heart.
+    pub fn resolve_for(
+        partial: &Partial,
+        manifold: &dyn Manifold,
+        distinct: Option<usize>,
+    ) -> Result<Self, ConfigError> {
         let mut asked = partial.clone();
         let origin = partial.origin("manifold");
         match partial.get("manifold").and_then(|v| v.as_str()) {
@@ -120,7 +129,7 @@ impl Config {
             }
             _ => asked.insert("manifold", manifold.spec(), "the manifold given"),
         }
-        let table = recipe::fill(&asked, manifold)?;
+        let table = recipe::fill(&asked, manifold, distinct)?;
         let config: Self = table.try_into().map_err(|e: toml::de::Error| ConfigError::Syntax {
             origin: "resolved config".into(),
             problem: e.message().into(),

@@ -41,6 +41,12 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { name: "paper-dsm", summary: "the paper's rival: the same with denoising score matching", settings: PAPER },
 ];
 
+/// Fewer distinct points than these are soon known by heart: inputs stay coarse and validations are frequent.
+const FEW_POINTS: usize = 2000;
+
+/// Largest input gain for few points.
+const GAIN_OF_FEW: f64 = 2.0;
+
 /// Base measures that are fitted to the data.
 pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
 
@@ -80,13 +86,15 @@ const DEFAULTS: &str = "
 ";
 
 /// A complete table of settings.
-pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, ConfigError> {
+pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<usize>) -> Result<Table, ConfigError> {
     let (hints, odd) = (manifold.hints(), manifold.is_odd());
+    let few = manifold.intrinsic_dim() > 0 && distinct.is_some_and(|points| points < FEW_POINTS);
     let mut settings = Partial::from_toml(DEFAULTS, "defaults")?;
     settings.insert("sigma_min", hints.sigma.0, "manifold");
     settings.insert("sigma_max", hints.sigma.1, "manifold");
     settings.insert("activation", hints.activation, "manifold");
-    settings.insert("input_gain", hints.input_gain, "manifold");
+    let gain = if few { hints.input_gain.min(GAIN_OF_FEW) } else { hints.input_gain };
+    settings.insert("input_gain", gain, "manifold");
     settings.insert("learning_rate", hints.learning_rate, "manifold");
     settings.insert("sampler", sample::SAMPLERS[0].name, "defaults");
     if manifold.intrinsic_dim() == 0 {
@@ -122,7 +130,7 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold) -> Result<Table, Co
         settings.insert("warmup", warmup.min(steps), "defaults");
     }
     // An eighth of the run between validations, a quarter between checkpoints. Beside a fitted base the best step comes early.
-    let validations = if FITTED_BASES.contains(&base) { 16 } else { 8 };
+    let validations = if few || FITTED_BASES.contains(&base) { 16 } else { 8 };
     let parts = [("evaluate_every", (steps / validations).max(1)), ("checkpoint_every", (steps / 4).max(1))];
     for (key, value) in parts {
         if settings.get(key).is_none() {

@@ -8,7 +8,7 @@ use crate::{
 use mad_core::{
     Points,
     base::fit::{FitError, FitOptions, fit_kde, fit_mixture},
-    data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, read_base},
+    data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, duplicates, read_base},
     manifold::Manifold,
 };
 
@@ -32,7 +32,7 @@ impl Contents {
     /// `table` is the one that `loaded` came from; the columns of the condition, if the settings name any, are read from it.
     pub fn new(table: &Table, loaded: Loaded, settings: &Partial) -> Result<Self, PrepareError> {
         let Loaded { manifold, mut columns, mut points, supports, .. } = loaded;
-        let config = Config::resolve(settings, manifold.as_ref())?;
+        let config = Config::resolve_for(settings, manifold.as_ref(), Some(duplicates(&points).distinct))?;
         let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
         columns.fit(&mut points, &split.train);
         let (condition, conditions) = match config.condition.as_str() {
@@ -45,8 +45,8 @@ impl Contents {
         let mut parts = Parts::cut(&points, &split);
         parts.canonicalise(manifold.as_ref());
         // On its own a mixture is the usual one, of one size. As a base it may be all that is known.
-        let layered = config.method != MIXTURE.name;
-        let fit = FitOptions { seed: config.seed, layered, ..FitOptions::default() };
+        let options = if config.method == MIXTURE.name { FitOptions::plain() } else { FitOptions::default() };
+        let fit = FitOptions { seed: config.seed, ..options };
         let base = match config.base.as_str() {
             "mixture" => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
             "kde" => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,

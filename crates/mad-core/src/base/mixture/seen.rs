@@ -202,10 +202,9 @@ impl Seen {
                 let away = side(kappa, k, &far, &near);
                 let there = factors(block, k, &away.length);
                 // e^{there − here}, the smaller over the larger.
-                let mut lead = [0.0; LANES];
-                for lane in 0..LANES {
-                    lead[lane] = toward.exponent[lane] + here.log[lane] - away.exponent[lane] - there.log[lane];
-                }
+                let lead: [f64; LANES] = std::array::from_fn(|lane| {
+                    toward.exponent[lane] + here.log[lane] - away.exponent[lane] - there.log[lane]
+                });
                 let ratio = shares(&lead.map(|l| -l.abs()), 0.0);
                 for lane in 0..LANES {
                     let (first, second) = if lead[lane] > 0.0 { (1.0, ratio[lane]) } else { (ratio[lane], 1.0) };
