@@ -68,16 +68,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The log-density of a law that is known.
+type Truth = Box<dyn Fn(&[f64]) -> f64>;
+
 /// Points of a set and, for synthetic ones, their true log-density.
 struct Case {
     manifold: std::sync::Arc<dyn Manifold>,
     points: Points,
-    truth: Option<Box<dyn Fn(&[f64]) -> f64>>,
+    truth: Option<Truth>,
 }
 
 fn case(set: &str, seed: u64) -> Result<Case, Box<dyn Error>> {
     let (entry, parameters) = generators::dataset(set)?;
-    let truth: Option<Box<dyn Fn(&[f64]) -> f64>> = match entry.name {
+    let truth: Option<Truth> = match entry.name {
         "so3-mixture" => {
             let mixture = So3Mixture::new(parameters.whole("k"), seed);
             Some(Box::new(move |q| mixture.log_density(q)))
