@@ -9,6 +9,7 @@ pub mod manifold;
 pub mod metrics;
 pub mod noise;
 pub mod points;
+pub mod pose;
 pub mod riemannian;
 pub mod rng;
 pub mod sample;

@@ -90,6 +90,7 @@ pub use registry::{
     Build, BuildContext, Form, MANIFOLDS, ManifoldEntry, ManifoldError, PointTable, ReadError, build, build_spec,
 };
 pub use so3::Rotations;
+pub(crate) use so3::{choose, turn_about_z};
 pub use spec::Spec;
 pub use sphere::Sphere;
 pub use torus::Torus;

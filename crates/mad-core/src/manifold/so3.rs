@@ -74,7 +74,7 @@ impl Rotations {
 /// Candidates within 1e-9 of the largest stay in the race at each stage. On a seam of the fundamental cell the same few
 /// candidates tie whichever member of the class one starts from, so the choice does not depend on round-off; distinct
 /// members differ by far more than 1e-9 in some number.
-fn choose(mut candidates: Vec<Quaternion>) -> Quaternion {
+pub(crate) fn choose(mut candidates: Vec<Quaternion>) -> Quaternion {
     for place in [3, 0, 1, 2] {
         let largest = candidates.iter().map(|q| q[place]).fold(f64::NEG_INFINITY, f64::max);
         candidates.retain(|q| q[place] >= largest - TIE);
@@ -86,7 +86,7 @@ fn choose(mut candidates: Vec<Quaternion>) -> Quaternion {
 ///
 /// No continuous choice exists there. Within 1e-9 of such a half turn the point is moved onto it, and beyond that the
 /// representative carries the round-off divided by the distance to it.
-fn turn_about_z(q: &[f64]) -> Quaternion {
+pub(crate) fn turn_about_z(q: &[f64]) -> Quaternion {
     let h = q[2].hypot(q[3]);
     if h < TIE {
         return [1.0, 0.0, 0.0, 0.0];

@@ -1,0 +1,31 @@
+//! Poses of symmetric solids: the eight bodies of SymSol, their pictures, their symmetry groups, and how answers are scored.
+//!
+//! A pose is a unit quaternion (x, y, z, w) of the rotation R in x_cam = R x_obj + t. A solid that looks the same after the
+//! rotations G of its own frame has the orbit {q g : g ∈ G} as the set of poses that explain one picture.
+//!
+//! ```
+//! use mad_core::pose::{Solid, View};
+//! let cube = Solid::lookup("cube").unwrap();
+//! let view = View::default();
+//! let mut picture = vec![0.0; view.size * view.size];
+//! view.grey(cube, &[0.0, 0.0, 0.0, 1.0], &mut picture);
+//! assert_eq!(picture[0], 1.0);
+//! ```
+//!
+//! # Reference
+//! Murphy et al., Implicit-PDF: Non-Parametric Representation of Probability Distributions on the Rotation Manifold, ICML 2021.
+
+mod body;
+pub mod embedding;
+mod harmonics;
+pub mod orbit;
+pub mod render;
+pub mod rotation;
+pub mod solid;
+pub mod symmetry;
+
+pub use embedding::Embedding;
+pub use orbit::{nearest, orbit_mean};
+pub use render::View;
+pub use solid::{SOLIDS, Solid, UnknownSolid};
+pub use symmetry::Symmetry;

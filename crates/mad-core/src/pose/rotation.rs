@@ -1,0 +1,71 @@
+//! Rotations as matrices and quaternions (x, y, z, w), and random ones.
+
+use crate::manifold::{Quaternion, canonical_sign};
+use crate::rng::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+/// Rows of a rotation matrix.
+pub type Matrix = [[f64; 3]; 3];
+
+/// The matrix of q/|q|, for any q but zero.
+pub fn matrix(q: &[f64]) -> Matrix {
+    let [x, y, z, w] = [q[0], q[1], q[2], q[3]];
+    let s = 2.0 / (x * x + y * y + z * z + w * w);
+    [
+        [1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)],
+        [s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)],
+        [s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)],
+    ]
+}
+
+/// The unit quaternion of a rotation matrix, of both signs the one with w > 0.
+///
+/// # Numerics
+/// Of the four numbers the largest comes from the diagonal and the others from it, so that nothing is divided by a small one.
+pub fn from_matrix(m: &Matrix) -> Quaternion {
+    let trace = m[0][0] + m[1][1] + m[2][2];
+    let squares = [m[0][0], m[1][1], m[2][2], trace].map(|d| 1.0 + 2.0 * d - trace);
+    let squares = [squares[0], squares[1], squares[2], 1.0 + trace];
+    let largest = (0..4).fold(3, |best, i| if squares[i] > squares[best] { i } else { best });
+    let mut q = match largest {
+        3 => [m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1], squares[3]],
+        0 => [squares[0], m[0][1] + m[1][0], m[0][2] + m[2][0], m[2][1] - m[1][2]],
+        1 => [m[0][1] + m[1][0], squares[1], m[1][2] + m[2][1], m[0][2] - m[2][0]],
+        _ => [m[0][2] + m[2][0], m[1][2] + m[2][1], squares[2], m[1][0] - m[0][1]],
+    };
+    unit(&mut q);
+    canonical_sign(&mut q);
+    q
+}
+
+/// M v.
+pub fn turn(m: &Matrix, v: &[f64; 3]) -> [f64; 3] {
+    m.map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2])
+}
+
+/// A rotation drawn uniformly.
+pub fn uniform(rng: &mut Rng) -> Quaternion {
+    loop {
+        let mut q: Quaternion = std::array::from_fn(|_| StandardNormal.sample(rng));
+        if q.iter().map(|v| v * v).sum::<f64>() > 1e-12 {
+            unit(&mut q);
+            canonical_sign(&mut q);
+            return q;
+        }
+    }
+}
+
+/// Rotation angle between two poses without symmetry, for unit quaternions.
+///
+/// # Formula
+/// 2 atan2(|v|, |w|) with (v, w) = a⁻¹ b.
+pub fn angle(a: &[f64], b: &[f64]) -> f64 {
+    let p = crate::manifold::multiply(&crate::manifold::conjugate(a), b);
+    2.0 * (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]).sqrt().atan2(p[3].abs())
+}
+
+/// Scales to length one.
+pub(super) fn unit(q: &mut Quaternion) {
+    let norm = crate::special::norm(q);
+    q.iter_mut().for_each(|v| *v /= norm);
+}
