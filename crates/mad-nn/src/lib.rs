@@ -47,6 +47,7 @@ pub mod net;
 pub mod optim;
 pub mod run;
 pub mod train;
+pub mod vision;
 
 pub use config::{Config, ConfigError, Partial};
 pub use denoiser::LearnedDenoiser;

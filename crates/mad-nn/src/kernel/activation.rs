@@ -103,7 +103,7 @@ fn exponential<const FMA: bool>(x: f32) -> f32 {
 /// e^{-|z|} never overflows and gives σ and 1 - σ without cancellation. Below z = -87, where |z σ(z)| < 2e-36, the value
 /// is zero.
 #[inline(always)]
-fn silu_slope<const FMA: bool>(z: f32) -> (f32, f32) {
+pub(super) fn silu_slope<const FMA: bool>(z: f32) -> (f32, f32) {
     let e = exponential::<FMA>(-z.abs());
     let larger = 1.0 / (1.0 + e);
     let smaller = e * larger;

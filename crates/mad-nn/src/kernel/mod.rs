@@ -6,6 +6,7 @@
 //! - [`operation`]: a chain of dense layers as one Burn operation with its own backward pass; plain Burn operations elsewhere.
 //! - [`forward`]: evaluation of a chain, and of its directional derivatives, without tensors.
 //! - [`adam`]: Adam, AdamW, exponential moving average and clipping in one pass over slices.
+//! - `convolution`: products with the windows of an image as one factor, for the encoders of [`crate::vision`].
 //! - `chain`, `product`, `panels`: the loops behind them, from the batch down to the registers.
 //!
 //! # Numerics
@@ -19,11 +20,12 @@
 pub mod activation;
 pub mod adam;
 mod chain;
+pub(crate) mod convolution;
 pub mod forward;
 mod lanes;
 pub mod operation;
-mod panels;
-mod parallel;
+pub(crate) mod panels;
+pub(crate) mod parallel;
 mod product;
 mod products;
 mod simd;

@@ -68,7 +68,7 @@ pub fn plain_chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
 }
 
 /// Whether the tensor is in single precision on the CPU backend.
-fn is_cpu_single(tensor: &DispatchTensor) -> bool {
+pub(crate) fn is_cpu_single(tensor: &DispatchTensor) -> bool {
     fn kind_is_cpu(kind: &DispatchTensorKind) -> bool {
         match kind {
             DispatchTensorKind::Flex(_) => true,

@@ -14,7 +14,7 @@ use std::sync::{
 };
 
 /// Numbers in `rows` rows of `columns`, with the last panel filled up.
-pub(super) fn length(rows: usize, columns: usize, panel_columns: usize) -> usize {
+pub(crate) fn length(rows: usize, columns: usize, panel_columns: usize) -> usize {
     rows * columns.next_multiple_of(panel_columns)
 }
 
@@ -66,7 +66,7 @@ pub(super) fn unpack<const P: usize>(panels: &[f32], columns: usize, matrix: &mu
 
 /// Numbers to be overwritten. On drop they wait to be taken again, so that no step has to ask the system for memory.
 #[derive(Debug)]
-pub(super) struct Buffer(Vec<f32>);
+pub(crate) struct Buffer(Vec<f32>);
 
 /// Buffers that wait. Sizes come from networks and blocks of rows, so there are few different ones.
 static WAITING: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
@@ -79,7 +79,7 @@ const MOST_WAITING: usize = 256 << 20;
 
 impl Buffer {
     /// A buffer of `length` numbers, whatever they are.
-    pub(super) fn take(length: usize) -> Self {
+    pub(crate) fn take(length: usize) -> Self {
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         match waiting.iter().rposition(|buffer| buffer.len() == length) {
             Some(place) => Self(waiting.swap_remove(place)),
@@ -88,7 +88,7 @@ impl Buffer {
     }
 
     /// The numbers themselves, which do not come back by themselves: see [`recycle`].
-    pub(super) fn into_vec(mut self) -> Vec<f32> {
+    pub(crate) fn into_vec(mut self) -> Vec<f32> {
         LENT.fetch_add(1, Ordering::Relaxed);
         std::mem::take(&mut self.0)
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 /// Runs `job` on every item, on the calling thread and on the threads of the current pool.
 ///
 /// Which thread takes which item is left open, so a job must write only to what its item owns.
-pub(super) fn for_each<T, I>(items: I, job: impl Fn(T) + Sync)
+pub(crate) fn for_each<T, I>(items: I, job: impl Fn(T) + Sync)
 where
     T: Send,
     I: ExactSizeIterator<Item = T> + Send,

@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 use super::lanes::Lanes;
 
 /// Work on K rows of a result, for any K.
-trait Tiles {
+pub(super) trait Tiles {
     fn tile<const K: usize>(&mut self, first: usize);
 }
 
 /// Covers `rows` rows with tiles of M, and of 4, 2 and 1 at the end.
 #[inline(always)]
-fn cover<const M: usize>(rows: usize, tiles: &mut impl Tiles) {
+pub(super) fn cover<const M: usize>(rows: usize, tiles: &mut impl Tiles) {
     let mut first = 0;
     while first + M <= rows {
         tiles.tile::<M>(first);
@@ -34,17 +34,17 @@ fn cover<const M: usize>(rows: usize, tiles: &mut impl Tiles) {
 }
 
 /// K rows of sums, each in two registers.
-type Sums<L, const K: usize> = [[L; 2]; K];
+pub(super) type Sums<L, const K: usize> = [[L; 2]; K];
 
 #[inline(always)]
-fn zeros<L: Lanes, const K: usize>() -> Sums<L, K> {
+pub(super) fn zeros<L: Lanes, const K: usize>() -> Sums<L, K> {
     // SAFETY: only variants compiled for the instruction set of L come here.
     unsafe { [[L::zero(); 2]; K] }
 }
 
 /// sums[r][j] += left(r) right[j].
 #[inline(always)]
-fn add_outer<L: Lanes, const K: usize, const P: usize>(
+pub(super) fn add_outer<L: Lanes, const K: usize, const P: usize>(
     sums: &mut Sums<L, K>,
     left: impl Fn(usize) -> f32,
     right: &[f32; P],
@@ -61,7 +61,7 @@ fn add_outer<L: Lanes, const K: usize, const P: usize>(
 
 /// A row of P numbers in two registers.
 #[inline(always)]
-fn registers<L: Lanes, const P: usize>(row: &[f32; P]) -> [L; 2] {
+pub(super) fn registers<L: Lanes, const P: usize>(row: &[f32; P]) -> [L; 2] {
     const { assert!(P == 2 * L::LANES, "a panel is two registers wide") };
     // SAFETY: only variants compiled for the instruction set of L come here.
     unsafe { [L::load(&row[..P / 2]), L::load(&row[P / 2..])] }
@@ -69,7 +69,7 @@ fn registers<L: Lanes, const P: usize>(row: &[f32; P]) -> [L; 2] {
 
 /// The numbers of one row of sums.
 #[inline(always)]
-fn row<L: Lanes, const P: usize>(sums: [L; 2]) -> [f32; P] {
+pub(super) fn row<L: Lanes, const P: usize>(sums: [L; 2]) -> [f32; P] {
     let mut row = [0.0; P];
     let (left, right) = row.split_at_mut(P / 2);
     // SAFETY: only variants compiled for the instruction set of L come here.

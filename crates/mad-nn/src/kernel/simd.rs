@@ -62,7 +62,7 @@ impl Simd {
     }
 
     /// Columns of a panel, P of the tiles in [`for_each_simd`].
-    pub(super) fn panel_columns(self) -> usize {
+    pub(crate) fn panel_columns(self) -> usize {
         panel_columns(self)
     }
 

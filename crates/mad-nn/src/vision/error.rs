@@ -1,0 +1,40 @@
+//! What can be wrong with an encoder that is asked for.
+
+/// An encoder that cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncoderError {
+    /// No encoder has this name.
+    #[error("unknown encoder `{name}`; known: {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// The images are too small for its windows.
+    #[error("images of {size} x {size} pixels are too small for encoder `{encoder}`; make them larger")]
+    TooSmall {
+        /// The encoder.
+        encoder: &'static str,
+        /// Pixels along a side.
+        size: usize,
+    },
+    /// The images are too large for its tables.
+    #[error("images of {size} x {size} pixels are too large; at most {most} along a side")]
+    TooLarge {
+        /// Pixels along a side.
+        size: usize,
+        /// The most that are taken.
+        most: usize,
+    },
+    /// Images are grey or in colours.
+    #[error("images of {channels} channels; use 1 (grey) or 3 (colours)")]
+    Channels {
+        /// What was asked for.
+        channels: usize,
+    },
+    /// An encoder answers at least one number.
+    #[error("an encoder needs at least one feature")]
+    NoFeatures,
+}
