@@ -83,17 +83,17 @@ pub(crate) struct Rows<'a> {
     pub(crate) outputs: usize,
 }
 
-struct Product<'a, 'b, L, const P: usize, const FMA: bool> {
+struct Product<'a, 't, 'f, L, const P: usize, const FMA: bool> {
     windows: Windows<'a>,
     weight: &'a [[f32; P]],
-    target: &'b mut Rows<'a>,
-    finish: &'b mut Finish<'a>,
+    target: &'a mut Rows<'t>,
+    finish: &'a mut Finish<'f>,
     /// First column of the panel.
     column: usize,
     lanes: PhantomData<L>,
 }
 
-impl<L: Lanes, const P: usize, const FMA: bool> Tiles for Product<'_, '_, L, P, FMA> {
+impl<L: Lanes, const P: usize, const FMA: bool> Tiles for Product<'_, '_, '_, L, P, FMA> {
     #[inline(always)]
     fn tile<const K: usize>(&mut self, first: usize) {
         let Windows { numbers, starts, run, row_stride, .. } = self.windows;
@@ -115,7 +115,7 @@ impl<L: Lanes, const P: usize, const FMA: bool> Tiles for Product<'_, '_, L, P, 
     }
 }
 
-impl<L: Lanes, const P: usize, const FMA: bool> Product<'_, '_, L, P, FMA> {
+impl<L: Lanes, const P: usize, const FMA: bool> Product<'_, '_, '_, L, P, FMA> {
     #[inline(always)]
     fn put(&mut self, index: usize, mut row: [f32; P]) {
         let outputs = self.target.outputs;
@@ -262,7 +262,7 @@ fn correlate_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
             for (row, target) in target.chunks_exact_mut(windows.run * outputs).enumerate() {
                 let offset = row * windows.row_stride;
                 let lanes = PhantomData::<L>;
-                let tiles = &mut Correlation { windows, gradient, starts, offset, column, outputs, target, lanes };
+                let tiles = &mut Correlation::<_, P> { windows, gradient, starts, offset, column, outputs, target, lanes };
                 cover::<M>(windows.run, tiles);
             }
         }

@@ -28,6 +28,7 @@ mod operation;
 mod pass;
 mod pool;
 mod spec;
+pub mod weights;
 
 #[cfg(test)]
 mod tests;
