@@ -1,4 +1,4 @@
-//! Images per second of every encoder on one thread, forward and with the gradient of all weights.
+//! Images per second of processor time of every encoder on one thread, forward and with the gradient of all weights.
 //!
 //! `cargo run --release -p mad-nn --example encoder_speed [NAME SIZE [IMAGES]]`
 #![allow(clippy::print_stdout)]
@@ -9,20 +9,27 @@ use mad_nn::kernel::recycle;
 use mad_nn::vision::{ENCODERS, Encoder, EncoderShape};
 use std::time::Instant;
 
-/// Seconds of the fastest of several rounds: the machine may be busy with other things, never faster than it is.
+/// Seconds this thread has worked, where the system says so: others may keep the processor busy meanwhile.
+fn worked() -> Option<f64> {
+    let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    line.split_whitespace().next()?.parse().ok().map(|nanoseconds: f64| nanoseconds * 1e-9)
+}
+
+/// Seconds of one round, in the fastest of several spells of many rounds: the machine may be busy with other things, never faster
+/// than it is. A spell is long enough for the clocks of systems that count in ticks.
 fn seconds(mut work: impl FnMut()) -> f64 {
     work();
-    let begun = Instant::now();
-    let mut best = f64::INFINITY;
-    for round in 0.. {
-        let start = Instant::now();
-        work();
-        best = best.min(start.elapsed().as_secs_f64());
-        if round >= 4 && begun.elapsed().as_secs_f64() > 2.0 {
-            break;
+    let spell = || -> f64 {
+        let (start, worked_before) = (Instant::now(), worked());
+        let mut rounds = 0.0;
+        while rounds == 0.0 || start.elapsed().as_secs_f64() < 0.5 {
+            work();
+            rounds += 1.0;
         }
-    }
-    best
+        let elapsed = worked().zip(worked_before).map(|(after, before)| after - before);
+        elapsed.unwrap_or(start.elapsed().as_secs_f64()) / rounds
+    };
+    std::iter::repeat_with(spell).take(5).fold(f64::INFINITY, f64::min)
 }
 
 fn measure(name: &str, size: usize, count: usize) -> Result<(), Box<dyn std::error::Error>> {

@@ -262,7 +262,8 @@ fn correlate_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>(
             for (row, target) in target.chunks_exact_mut(windows.run * outputs).enumerate() {
                 let offset = row * windows.row_stride;
                 let lanes = PhantomData::<L>;
-                let tiles = &mut Correlation::<_, P> { windows, gradient, starts, offset, column, outputs, target, lanes };
+                let tiles =
+                    &mut Correlation::<_, P> { windows, gradient, starts, offset, column, outputs, target, lanes };
                 cover::<M>(windows.run, tiles);
             }
         }
@@ -281,7 +282,13 @@ fn gate_body<const FMA: bool>(gradient: &mut [f32], values: &[f32], slopes: bool
     for (gradient, values) in gradient.chunks_exact_mut(sums.len()).zip(values.chunks_exact(sums.len())) {
         for ((g, v), sum) in gradient.iter_mut().zip(values).zip(&mut *sums) {
             // A number that is not finite goes on as it is, so that a diverged run is seen.
-            *g = if slopes { *g * v } else if *v > 0.0 || v.is_nan() { *g } else { 0.0 };
+            *g = if slopes {
+                *g * v
+            } else if *v > 0.0 || v.is_nan() {
+                *g
+            } else {
+                0.0
+            };
             *sum += *g;
         }
     }

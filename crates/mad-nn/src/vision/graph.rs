@@ -296,12 +296,7 @@ impl Builder {
     }
 
     /// A convolution with margins of half its kernel.
-    pub(super) fn convolution(
-        &mut self,
-        name: &str,
-        from: usize,
-        shape: Convolution,
-    ) -> Result<usize, EncoderError> {
+    pub(super) fn convolution(&mut self, name: &str, from: usize, shape: Convolution) -> Result<usize, EncoderError> {
         self.convolution_onto(name, from, shape, None)
     }
 
@@ -390,7 +385,9 @@ impl Builder {
         for step in &self.steps[trunk..] {
             self.maps[step.from()].whole_block = true;
             self.maps[step.to()].whole_block = true;
-            if let Step::Layer(layer) = step && let Some(shortcut) = layer.shortcut {
+            if let Step::Layer(layer) = step
+                && let Some(shortcut) = layer.shortcut
+            {
                 self.maps[shortcut].whole_block = true;
             }
         }

@@ -266,13 +266,18 @@ impl Room {
 fn first_writes(graph: &Graph) -> Vec<(bool, bool)> {
     let mut written = vec![false; graph.maps.len()];
     let mut write = |map: usize| !std::mem::replace(&mut written[map], true);
-    let mut writes: Vec<_> = graph.steps.iter().rev().map(|step| {
-        let shortcut = match step {
-            Step::Layer(layer) => layer.shortcut.is_some_and(&mut write),
-            _ => false,
-        };
-        (shortcut, write(step.from()))
-    }).collect();
+    let mut writes: Vec<_> = graph
+        .steps
+        .iter()
+        .rev()
+        .map(|step| {
+            let shortcut = match step {
+                Step::Layer(layer) => layer.shortcut.is_some_and(&mut write),
+                _ => false,
+            };
+            (shortcut, write(step.from()))
+        })
+        .collect();
     writes.reverse();
     writes
 }
@@ -373,7 +378,8 @@ impl Pass<'_> {
         }
         let pixels = count * to_map.size * to_map.size;
         let frame = from_map.frame(false);
-        let windows = windows(layer, &block.values[layer.from][first * frame.len()..], frame.row_stride(), graph, pixels);
+        let windows =
+            windows(layer, &block.values[layer.from][first * frame.len()..], frame.row_stride(), graph, pixels);
         let starts = &layer.tables.gradients[..pixels];
         correlate(simd, windows, gradient, starts, outputs, &mut sums[layer.weight.clone()]);
         for (phase, weights) in layer.tables.phases.iter().zip(&packed.phases[index]) {

@@ -87,13 +87,7 @@ fn resnet10(builder: &mut Builder, features: usize) -> Result<(), EncoderError> 
 type ResidualBlock = fn(&mut Builder, &str, usize, usize, usize) -> Result<usize, EncoderError>;
 
 /// Two 3 × 3 convolutions.
-fn basic(
-    builder: &mut Builder,
-    name: &str,
-    map: usize,
-    channels: usize,
-    stride: usize,
-) -> Result<usize, EncoderError> {
+fn basic(builder: &mut Builder, name: &str, map: usize, channels: usize, stride: usize) -> Result<usize, EncoderError> {
     let shortcut = projected(builder, name, map, channels, stride)?;
     let first = Convolution { kernel: 3, stride, channels, rectifier: RELU };
     let inside = builder.convolution(&format!("{name}.conv1"), map, first)?;

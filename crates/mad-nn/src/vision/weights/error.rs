@@ -81,7 +81,9 @@ pub enum WeightsError {
         name: String,
     },
     /// Nobody trained this encoder elsewhere.
-    #[error("encoder `{encoder}` has no counterpart in torchvision; use resnet18 or resnet50 to start from trained weights")]
+    #[error(
+        "encoder `{encoder}` has no counterpart in torchvision; use resnet18 or resnet50 to start from trained weights"
+    )]
     NoCounterpart {
         /// The encoder.
         encoder: &'static str,

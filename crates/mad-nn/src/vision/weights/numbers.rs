@@ -56,7 +56,9 @@ mod tests {
 
     #[test]
     fn halves_are_exact() {
-        for (bits, value) in [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333_251_95), (0x0001, 5.960_464_5e-8), (0x7bff, 65504.0)] {
+        for (bits, value) in
+            [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333_251_95), (0x0001, 5.960_464_5e-8), (0x7bff, 65504.0)]
+        {
             assert_eq!(half(bits), value);
         }
         assert!(half(0x7c00).is_infinite() && half(0x7e00).is_nan());

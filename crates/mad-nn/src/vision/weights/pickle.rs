@@ -191,8 +191,7 @@ impl<'a> Reader<'a> {
 impl Pickle {
     /// Runs the pickle at the start of `bytes` and returns its value and its length.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(Value, usize), Fault> {
-        let mut reader =
-            Reader { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        let mut reader = Reader { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
         loop {
             if reader.at > LARGEST {
                 return reader.fault("it is too long");

@@ -42,7 +42,9 @@ pub(super) fn read_archive(path: &Path, bytes: &[u8]) -> Result<Tensors, Weights
     let mut member = |name: &str, most: usize| -> Result<Vec<u8>, WeightsError> {
         let file = archive.by_name(name).map_err(|e| damaged(path, format!("member `{name}`: {e}")))?;
         let mut bytes = Vec::new();
-        file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|e| damaged(path, format!("member `{name}`: {e}")))?;
+        file.take(most as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|e| damaged(path, format!("member `{name}`: {e}")))?;
         if bytes.len() > most {
             return Err(damaged(path, format!("member `{name}` has more than {most} bytes")));
         }
@@ -78,9 +80,9 @@ pub(super) fn read_legacy(path: &Path, bytes: &[u8]) -> Result<Tensors, WeightsE
     }
     let machine = next(&mut pickle)?;
     let big_end = match machine {
-        Value::Dict(dict) => {
-            pickle.dicts[dict].iter().any(|&(k, v)| pickle.string(k) == Some("little_endian") && v == Value::Bool(false))
-        }
+        Value::Dict(dict) => pickle.dicts[dict]
+            .iter()
+            .any(|&(k, v)| pickle.string(k) == Some("little_endian") && v == Value::Bool(false)),
         _ => false,
     };
     if big_end {
@@ -175,9 +177,9 @@ fn extent(view: &View, length: usize) -> Option<usize> {
         return Some(0);
     }
     let axes = view.shape.iter().zip(&view.strides);
-    let last = axes.into_iter().try_fold(view.offset, |last, (&size, &stride)| {
-        last.checked_add((size - 1).checked_mul(stride)?)
-    })?;
+    let last = axes
+        .into_iter()
+        .try_fold(view.offset, |last, (&size, &stride)| last.checked_add((size - 1).checked_mul(stride)?))?;
     (last < length && count <= MOST_NUMBERS).then_some(count)
 }
 

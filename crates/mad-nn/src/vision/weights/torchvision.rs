@@ -106,7 +106,8 @@ impl Source<'_> {
         }
         let (gain, offset) = (numbers(format!("{norm}.weight"))?, numbers(format!("{norm}.bias"))?);
         let (mean, variance) = (numbers(format!("{norm}.running_mean"))?, numbers(format!("{norm}.running_var"))?);
-        let scale: Vec<f64> = gain.iter().zip(&variance).map(|(gain, v)| gain / (v.max(0.0) + EPSILON).sqrt()).collect();
+        let scale: Vec<f64> =
+            gain.iter().zip(&variance).map(|(gain, v)| gain / (v.max(0.0) + EPSILON).sqrt()).collect();
         let shift = offset.iter().zip(scale.iter().zip(&mean)).map(|(offset, (s, mean))| offset - s * mean).collect();
         Ok((scale, shift))
     }
