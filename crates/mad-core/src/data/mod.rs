@@ -11,7 +11,7 @@ mod format;
 pub mod generators;
 mod layout;
 mod load;
-mod npy_file;
+pub(crate) mod npy_file;
 mod output;
 mod split;
 mod support;

@@ -72,14 +72,18 @@ fn array(source: &str, bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), DataError
     Ok((header.shape, data))
 }
 
-struct Header {
-    descr: String,
-    fortran: bool,
-    shape: Vec<usize>,
+/// What an array's header says.
+pub(crate) struct Header {
+    /// Kind and size of the numbers, such as `<f4`.
+    pub(crate) descr: String,
+    /// Whether the first index runs fastest.
+    pub(crate) fortran: bool,
+    /// Length of each axis.
+    pub(crate) shape: Vec<usize>,
 }
 
 /// Splits a file into its header and the bytes after it.
-fn split_header(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
+pub(crate) fn split_header(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
     let version = bytes.get(6).ok_or("truncated before the header")?;
     if !bytes.starts_with(MAGIC) {
         return Err("it does not start like an NPY file".into());
@@ -118,14 +122,16 @@ fn split_header(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
 }
 
 /// How the bytes of one number are read.
-struct Decode {
-    size: usize,
+pub(crate) struct Decode {
+    /// Bytes of one number.
+    pub(crate) size: usize,
     big: bool,
     kind: u8,
 }
 
 impl Decode {
-    fn parse(descr: &str) -> Option<Self> {
+    /// Reads a description such as `<f4`.
+    pub(crate) fn parse(descr: &str) -> Option<Self> {
         let (order, kind, size) = match descr.as_bytes() {
             [o @ (b'<' | b'>' | b'|' | b'='), k, s] => (*o, *k, *s),
             [k, s] => (b'<', *k, *s),
@@ -136,7 +142,7 @@ impl Decode {
     }
 
     /// The number in `bytes`, which are `size` long.
-    fn number(&self, bytes: &[u8]) -> f64 {
+    pub(crate) fn number(&self, bytes: &[u8]) -> f64 {
         let mut little = [0u8; 8];
         for (i, b) in bytes.iter().enumerate() {
             little[if self.big { self.size - 1 - i } else { i }] = *b;

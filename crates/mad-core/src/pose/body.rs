@@ -36,13 +36,13 @@ pub(super) struct Hit {
     pub(super) paint: Paint,
 }
 
-/// A convex body bounded by the planes n·x = h.
+/// A convex body bounded by planes n·x = h.
 #[derive(Debug)]
 pub(super) struct Polyhedron {
     /// Outward unit normals.
     pub(super) normals: Vec<Vector>,
-    /// Distance of all planes from the origin.
-    pub(super) inradius: f64,
+    /// Distances of the planes from the origin.
+    pub(super) offsets: Vec<f64>,
     pub(super) circumradius: f64,
     /// The face painted red, if one is.
     pub(super) red: Option<usize>,
@@ -71,7 +71,7 @@ const CROSS_DOT: (f64, f64) = (0.75, 0.17);
 fn tetrahedron(red: Option<usize>) -> Polyhedron {
     let (a, b) = ((2.0 / 3.0f64).sqrt(), (1.0 / 3.0f64).sqrt());
     let normals = vec![[0.0, -a, -b], [0.0, a, -b], [-a, 0.0, b], [a, 0.0, b]];
-    Polyhedron { normals, inradius: 1.0 / 3f64.sqrt(), circumradius: 3f64.sqrt(), red }
+    Polyhedron { offsets: vec![1.0 / 3f64.sqrt(); 4], normals, circumradius: 3f64.sqrt(), red }
 }
 
 pub(super) static TETRAHEDRON: LazyLock<Polyhedron> = LazyLock::new(|| tetrahedron(None));
@@ -79,8 +79,27 @@ pub(super) static MARKED_TETRAHEDRON: LazyLock<Polyhedron> = LazyLock::new(|| te
 
 pub(super) static CUBE: LazyLock<Polyhedron> = LazyLock::new(|| {
     let normals = (0..6).map(|i| std::array::from_fn(|j| if i / 2 == j { 1.0 - 2.0 * (i % 2) as f64 } else { 0.0 }));
-    Polyhedron { normals: normals.collect(), inradius: 1.0, circumradius: 3f64.sqrt(), red: None }
+    Polyhedron { normals: normals.collect(), offsets: vec![1.0; 6], circumradius: 3f64.sqrt(), red: None }
 });
+
+/// Planes about a body of revolution, and one or two across its axis.
+fn hull(slope: f64, offset: f64, caps: &[(f64, f64)]) -> Polyhedron {
+    let scale = 1.0 / (1.0 + slope * slope).sqrt();
+    let side = |i: usize| {
+        let (sin, cos) = (std::f64::consts::TAU * i as f64 / HULL_SIDES as f64).sin_cos();
+        [scale * cos, scale * sin, scale * slope]
+    };
+    let normals = (0..HULL_SIDES).map(side).chain(caps.iter().map(|(direction, _)| [0.0, 0.0, *direction])).collect();
+    let offsets = std::iter::repeat_n(scale * offset, HULL_SIDES).chain(caps.iter().map(|(_, h)| *h)).collect();
+    Polyhedron { normals, offsets, circumradius: f64::INFINITY, red: None }
+}
+
+/// Planes along the side of a hull.
+const HULL_SIDES: usize = 12;
+
+static CONE_HULL: LazyLock<Polyhedron> =
+    LazyLock::new(|| hull(CONE_SLOPE, CONE_SLOPE * CONE_APEX, &[(-1.0, -CONE_BASE)]));
+static CYLINDER_HULL: LazyLock<Polyhedron> = LazyLock::new(|| hull(0.0, 1.0, &[(1.0, 1.0), (-1.0, 1.0)]));
 
 /// Vertices at the cyclic shifts of (±1, ±φ, 0); each face belongs to three vertices that are neighbours.
 pub(super) static ICOSAHEDRON: LazyLock<Polyhedron> = LazyLock::new(|| {
@@ -108,7 +127,7 @@ pub(super) static ICOSAHEDRON: LazyLock<Polyhedron> = LazyLock::new(|| {
     let circumradius = ICOSAHEDRON_CIRCUMRADIUS;
     // In units of the edge: inradius φ²/(2√3), circumradius √(φ²+1)/2.
     let inradius = circumradius * golden * golden / (3.0 * (golden * golden + 1.0)).sqrt();
-    Polyhedron { normals, inradius, circumradius, red: None }
+    Polyhedron { offsets: vec![inradius; normals.len()], normals, circumradius, red: None }
 });
 
 pub(super) fn dot(a: &Vector, b: &Vector) -> f64 {
@@ -123,6 +142,15 @@ impl Body {
             Body::Cone => CONE_APEX.max(1f64.hypot(CONE_BASE)),
             Body::Cylinder { .. } => 2f64.sqrt(),
             Body::MarkedSphere => SPHERE_RADIUS,
+        }
+    }
+
+    /// A polyhedron around a curved body, if one fits closely.
+    pub(super) fn hull(&self) -> Option<&'static Polyhedron> {
+        match self {
+            Body::Cone => Some(&CONE_HULL),
+            Body::Cylinder { .. } => Some(&CYLINDER_HULL),
+            Body::Polyhedron(_) | Body::MarkedSphere => None,
         }
     }
 
@@ -144,7 +172,7 @@ impl Polyhedron {
     fn trace(&self, o: &Vector, d: &Vector) -> Option<Hit> {
         let (mut enter, mut leave, mut face) = (0.0, f64::INFINITY, None);
         for (i, n) in self.normals.iter().enumerate() {
-            let (slope, room) = (dot(n, d), self.inradius - dot(n, o));
+            let (slope, room) = (dot(n, d), self.offsets[i] - dot(n, o));
             if slope < 0.0 {
                 if room / slope > enter {
                     (enter, face) = (room / slope, Some(i));

@@ -15,17 +15,26 @@
 //! # Reference
 //! Murphy et al., Implicit-PDF: Non-Parametric Representation of Probability Distributions on the Rotation Manifold, ICML 2021.
 
+pub mod archive;
 mod body;
 pub mod embedding;
+mod error;
 mod harmonics;
 pub mod orbit;
+mod picture;
 pub mod render;
 pub mod rotation;
+pub mod score;
 pub mod solid;
 pub mod symmetry;
+pub mod write;
 
+pub use archive::{Action, Archive, Split};
 pub use embedding::Embedding;
+pub use error::PoseError;
 pub use orbit::{nearest, orbit_mean};
-pub use render::View;
+pub use picture::Picture;
+pub use render::{View, ViewError};
+pub use score::{Answer, ModeCounts, PoseScore, score};
 pub use solid::{SOLIDS, Solid, UnknownSolid};
 pub use symmetry::Symmetry;

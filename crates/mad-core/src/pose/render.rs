@@ -103,7 +103,7 @@ impl View {
     /// Nothing is allocated after the first call of a thread with these settings.
     pub fn grey(&self, solid: Solid, q: &[f64], out: &mut [f32]) {
         assert_eq!(out.len(), self.size * self.size, "a picture of {0} × {0} pixels", self.size);
-        self.cast(solid, q, |pixel, tally| {
+        self.cast(solid, q, true, |pixel, tally| {
             let [r, g, b] = self.colour(tally);
             out[pixel] = ((r + g + b) / (3.0 * 255.0)) as f32;
         });
@@ -112,7 +112,7 @@ impl View {
     /// Draws a solid in pose `q` in colour: `size`² pixels row by row, three bytes each.
     pub fn rgb(&self, solid: Solid, q: &[f64]) -> Vec<u8> {
         let mut out = vec![0; 3 * self.size * self.size];
-        self.cast(solid, q, |pixel, tally| {
+        self.cast(solid, q, true, |pixel, tally| {
             for (byte, value) in out[3 * pixel..3 * pixel + 3].iter_mut().zip(self.colour(tally)) {
                 *byte = value.round() as u8;
             }
@@ -143,15 +143,19 @@ impl View {
         })
     }
 
-    /// Calls `paint` for all pixels, in order.
-    fn cast(&self, solid: Solid, q: &[f64], paint: impl FnMut(usize, &Tally)) {
+    /// Calls `paint` for all pixels, in order. Without `shortcuts` every ray is cast; the result is the same.
+    fn cast(&self, solid: Solid, q: &[f64], shortcuts: bool, paint: impl FnMut(usize, &Tally)) {
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.prepare(self);
-            let scene = Scene { view: self, rotation: matrix(q), scratch, body: solid.body() };
-            match scene.body {
-                Body::Polyhedron(polyhedron) if self.light_offset == [0.0; 3] => scene.flat(polyhedron, paint),
-                _ => scene.every_ray(paint),
-            }
+            let body = solid.body();
+            let flat = match body {
+                Body::Polyhedron(polyhedron) if shortcuts && self.light_offset == [0.0; 3] => Some(&**polyhedron),
+                _ => None,
+            };
+            let around = flat.or_else(|| body.hull().filter(|_| shortcuts));
+            let scene = Scene::new(self, scratch, matrix(q), body);
+            let planes = around.map(|polyhedron| Planes::new(polyhedron, &scene.rotation, self.distance));
+            scene.draw(flat, planes.as_ref(), paint);
         });
     }
 }
@@ -221,20 +225,31 @@ impl Scratch {
 
 struct Scene<'a> {
     view: &'a View,
-    rotation: Matrix,
     scratch: &'a mut Scratch,
+    rotation: Matrix,
     body: Body,
+    /// Camera and lamp in the frame of the solid.
+    camera: [f64; 3],
+    lamp: [f64; 3],
+    /// Radius of the circle in picture coordinates that the solid stays inside of, squared.
+    reach_squared: f64,
 }
 
-impl Scene<'_> {
-    /// Radius of the circle in picture coordinates that the solid stays inside of, squared.
-    fn reach_squared(&self) -> f64 {
-        let (radius, distance) = (self.body.radius(), self.view.distance);
-        radius * radius / (distance * distance - radius * radius).max(1e-12)
+impl<'a> Scene<'a> {
+    fn new(view: &'a View, scratch: &'a mut Scratch, rotation: Matrix, body: Body) -> Self {
+        let m = &rotation;
+        let back =
+            |v: [f64; 3]| -> [f64; 3] { std::array::from_fn(|j| m[0][j] * v[0] + m[1][j] * v[1] + m[2][j] * v[2]) };
+        let camera = back([0.0, 0.0, -view.distance]);
+        let [x, y, z] = view.light_offset;
+        let lamp = back([x, y, z - view.distance]);
+        let (radius, distance) = (body.radius(), view.distance);
+        let reach_squared = radius * radius / (distance * distance - radius * radius).max(1e-12);
+        Self { view, scratch, rotation, body, camera, lamp, reach_squared }
     }
 
     /// Whether a pixel lies outside the circle.
-    fn is_outside(&self, row: usize, column: usize, reach_squared: f64) -> bool {
+    fn is_outside(&self, row: usize, column: usize) -> bool {
         let nearest = |i: usize| {
             let (a, b) = (self.scratch.borders[i], self.scratch.borders[i + 1]);
             if a > 0.0 {
@@ -246,87 +261,50 @@ impl Scene<'_> {
             }
         };
         let (u, v) = (nearest(column), nearest(row));
-        u * u + v * v > reach_squared
+        u * u + v * v > self.reach_squared
     }
 
-    /// Casts every ray of the pixels inside the circle.
-    fn every_ray(&self, mut paint: impl FnMut(usize, &Tally)) {
-        let (view, scratch, body) = (self.view, &*self.scratch, self.body);
-        let fine = view.supersampling;
-        let m = &self.rotation;
-        let back =
-            |v: [f64; 3]| -> [f64; 3] { std::array::from_fn(|j| m[0][j] * v[0] + m[1][j] * v[1] + m[2][j] * v[2]) };
-        let origin = back([0.0, 0.0, -view.distance]);
-        let offset = view.light_offset;
-        let lamp = back([offset[0], offset[1], offset[2] - view.distance]);
-        let at_camera = offset == [0.0; 3];
-        let reach_squared = self.reach_squared();
-        for row in 0..view.size {
-            for column in 0..view.size {
-                let mut tally = Tally::default();
-                if !self.is_outside(row, column, reach_squared) {
-                    for v in &scratch.rays[row * fine..(row + 1) * fine] {
-                        for u in &scratch.rays[column * fine..(column + 1) * fine] {
-                            let square = u * u + v * v;
-                            if square > reach_squared {
-                                continue;
-                            }
-                            let d: [f64; 3] = std::array::from_fn(|j| u * m[0][j] + v * m[1][j] + m[2][j]);
-                            let Some(hit) = body.trace(&origin, &d) else { continue };
-                            let shade = if at_camera {
-                                -dot(&hit.normal, &d) / (square + 1.0).sqrt()
-                            } else {
-                                let l: [f64; 3] = std::array::from_fn(|j| lamp[j] - origin[j] - hit.depth * d[j]);
-                                dot(&hit.normal, &l) / dot(&l, &l).sqrt()
-                            };
-                            tally.add(hit.paint, shade);
-                        }
-                    }
-                }
-                paint(row * view.size + column, &tally);
-            }
-        }
-    }
-
-    /// A polyhedron under a lamp at the camera: single rays only where a pixel shows more than one face.
+    /// Goes through the pixels, passing over those that are seen to be empty.
     ///
     /// # Formula
     /// The plane n·x = k of the camera's frame meets the ray s d at 1/s = n·d/k, linear in the picture coordinates. With k < 0
-    /// for the planes that face the camera, a ray meets the solid if the least 1/s of these exceeds the largest of the
-    /// others and zero. The pictures of faces are convex: if the corners of a pixel show one face, all of it does, and
-    /// Σ n·l over its rays is −n·Σ d/|d|. If two planes part the solid from all four corners, all of the pixel is empty. So
-    /// the result is that of casting every ray.
-    fn flat(self, polyhedron: &Polyhedron, mut paint: impl FnMut(usize, &Tally)) {
-        let planes = Planes::new(polyhedron, &self.rotation, self.view.distance);
-        let (size, fine) = (self.view.size, self.view.supersampling);
-        let reach_squared = self.reach_squared();
-        let reach = reach_squared.sqrt();
+    /// for the planes that face the camera, a ray meets a polyhedron if the least 1/s of these exceeds the largest of the
+    /// others and zero. If two planes part all four corners of a pixel from it, all of the pixel is empty. The pictures of
+    /// faces are convex: if the corners of a pixel show one face, all of it does, and under a lamp at the camera Σ n·l over
+    /// its rays is −n·Σ d/|d|. So the result is that of casting every ray.
+    fn draw(self, flat: Option<&Polyhedron>, planes: Option<&Planes>, mut paint: impl FnMut(usize, &Tally)) {
+        let size = self.view.size;
+        let reach = self.reach_squared.sqrt();
         // Pixels that the circle touches, in either direction.
         let first = self.scratch.borders[1..].iter().take_while(|b| **b < -reach).count();
-        let last = size - first;
+        let busy = first..size - first;
         let [mut above, mut below] = std::mem::take(&mut self.scratch.corners);
         let borders = &self.scratch.borders;
         let look = |row: usize, out: &mut [Corner]| {
-            for i in first..=last.min(size) {
-                out[i] = planes.meet(borders[i], borders[row]);
+            if let Some(planes) = planes {
+                for i in busy.start..=busy.end {
+                    out[i] = planes.meet(borders[i], borders[row]);
+                }
             }
         };
         for row in 0..size {
-            let busy = (first..last).contains(&row);
-            if busy {
-                if row == first {
-                    look(row, &mut above);
-                } else {
-                    std::mem::swap(&mut above, &mut below);
-                }
+            if row == first {
+                look(row, &mut below);
+            }
+            if busy.contains(&row) {
+                std::mem::swap(&mut above, &mut below);
                 look(row + 1, &mut below);
             }
             for column in 0..size {
                 let mut tally = Tally::default();
-                if busy && (first..last).contains(&column) && !self.is_outside(row, column, reach_squared) {
+                if busy.contains(&row) && busy.contains(&column) && !self.is_outside(row, column) {
                     let corners = [above[column], above[column + 1], below[column], below[column + 1]];
                     let pixel = Pixel { row, column, corners };
-                    self.shade_pixel(polyhedron, &planes, &pixel, fine, &mut tally);
+                    match (planes, flat) {
+                        (Some(planes), _) if self.is_empty(planes, &pixel) => {}
+                        (Some(planes), Some(polyhedron)) => self.shade_faces(polyhedron, planes, &pixel, &mut tally),
+                        _ => self.cast_rays(&pixel, &mut tally),
+                    }
                 }
                 paint(row * size + column, &tally);
             }
@@ -334,41 +312,67 @@ impl Scene<'_> {
         self.scratch.corners = [above, below];
     }
 
-    fn shade_pixel(&self, polyhedron: &Polyhedron, planes: &Planes, pixel: &Pixel, fine: usize, tally: &mut Tally) {
-        let Pixel { row, column, corners } = *pixel;
-        let front = corners[0].front;
-        if corners.iter().all(|c| c.hit && c.front == front) {
-            let rays = (fine * fine) as f64;
-            let direction = &self.scratch.directions[row * self.view.size + column];
-            let face = planes.faces[front];
+    /// Whether two planes part a pixel from the polyhedron.
+    fn is_empty(&self, planes: &Planes, pixel: &Pixel) -> bool {
+        let Pixel { row, column, corners } = pixel;
+        let borders = &self.scratch.borders;
+        let parted = |pair: &Corner| {
+            let mut places = [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter();
+            places.all(|(down, right)| planes.part(pair, borders[column + right], borders[row + down]))
+        };
+        corners.iter().all(|c| !c.hit) && corners.iter().any(parted)
+    }
+
+    /// The picture coordinates of the rays of a pixel.
+    fn rays(&self, pixel: &Pixel) -> impl Iterator<Item = (f64, f64)> {
+        let (fine, rays) = (self.view.supersampling, &self.scratch.rays);
+        let columns = &rays[pixel.column * fine..(pixel.column + 1) * fine];
+        rays[pixel.row * fine..(pixel.row + 1) * fine].iter().flat_map(move |v| columns.iter().map(move |u| (*u, *v)))
+    }
+
+    /// A pixel of any body, ray by ray.
+    fn cast_rays(&self, pixel: &Pixel, tally: &mut Tally) {
+        let m = &self.rotation;
+        let at_camera = self.view.light_offset == [0.0; 3];
+        for (u, v) in self.rays(pixel) {
+            let square = u * u + v * v;
+            if square > self.reach_squared {
+                continue;
+            }
+            let d: [f64; 3] = std::array::from_fn(|j| u * m[0][j] + v * m[1][j] + m[2][j]);
+            let Some(hit) = self.body.trace(&self.camera, &d) else { continue };
+            let shade = if at_camera {
+                -dot(&hit.normal, &d) / (square + 1.0).sqrt()
+            } else {
+                let l: [f64; 3] = std::array::from_fn(|j| self.lamp[j] - self.camera[j] - hit.depth * d[j]);
+                dot(&hit.normal, &l) / dot(&l, &l).sqrt()
+            };
+            tally.add(hit.paint, shade);
+        }
+    }
+
+    /// A pixel of a polyhedron under a lamp at the camera.
+    fn shade_faces(&self, polyhedron: &Polyhedron, planes: &Planes, pixel: &Pixel, tally: &mut Tally) {
+        let front = pixel.corners[0].front;
+        if pixel.corners.iter().all(|c| c.hit && c.front == front) {
+            let rays = self.view.supersampling.pow(2) as f64;
+            let direction = &self.scratch.directions[pixel.row * self.view.size + pixel.column];
             let shade = -dot(&planes.normals[front], direction) * rays;
             tally.hits = rays;
-            tally.shade[polyhedron.paint(face) as usize] = shade.max(0.0);
+            tally.shade[polyhedron.paint(planes.faces[front]) as usize] = shade.max(0.0);
             return;
         }
-        let borders = &self.scratch.borders;
-        if corners.iter().all(|c| !c.hit) {
-            let parted = |pair: &Corner| {
-                let mut places =
-                    [(row, column), (row, column + 1), (row + 1, column), (row + 1, column + 1)].into_iter();
-                places.all(|(r, c)| planes.part(pair, borders[c], borders[r]))
-            };
-            if corners.iter().any(parted) {
-                return;
-            }
-        }
-        for v in &self.scratch.rays[row * fine..(row + 1) * fine] {
-            for u in &self.scratch.rays[column * fine..(column + 1) * fine] {
-                let ray = planes.meet(*u, *v);
-                if ray.hit {
-                    let shade = -dot(&planes.normals[ray.front], &[*u, *v, 1.0]) / (u * u + v * v + 1.0).sqrt();
-                    tally.add(polyhedron.paint(planes.faces[ray.front]), shade);
-                }
+        for (u, v) in self.rays(pixel) {
+            let ray = planes.meet(u, v);
+            if ray.hit {
+                let shade = -dot(&planes.normals[ray.front], &[u, v, 1.0]) / (u * u + v * v + 1.0).sqrt();
+                tally.add(polyhedron.paint(planes.faces[ray.front]), shade);
             }
         }
     }
 }
 
+/// A pixel, with what the rays through its corners meet.
 #[derive(Debug, Clone, Copy)]
 struct Pixel {
     row: usize,
@@ -400,7 +404,7 @@ impl Planes {
         for facing in [true, false] {
             for (face, normal) in polyhedron.normals.iter().enumerate() {
                 let n = turn(rotation, normal);
-                let k = polyhedron.inradius + n[2] * distance;
+                let k = polyhedron.offsets[face] + n[2] * distance;
                 if (k < 0.0) == facing {
                     // A plane through the camera is seen edge on.
                     let k = if k.abs() < 1e-12 { 1e-12 } else { k };
@@ -445,5 +449,36 @@ impl Planes {
     /// Whether the ray misses because of these two planes.
     fn part(&self, pair: &Corner, u: f64, v: f64) -> bool {
         self.at(pair.front, u, v) <= self.at(pair.back, u, v)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pose::{SOLIDS, rotation::uniform};
+    use crate::rng::{Purpose, stream};
+
+    #[test]
+    fn shortcuts_change_nothing() {
+        let mut rng = stream(1, Purpose::Metric, 0);
+        for (size, supersampling) in [(32, 4), (7, 1), (45, 3)] {
+            let view = View { size, supersampling, ..View::default() };
+            for &solid in SOLIDS {
+                for _ in 0..60 {
+                    let q = uniform(&mut rng);
+                    let picture = |shortcuts| {
+                        let mut list = Vec::new();
+                        view.cast(solid, &q, shortcuts, |_, tally| list.push(*tally));
+                        list
+                    };
+                    let (short, long) = (picture(true), picture(false));
+                    assert_eq!((short.len(), long.len()), (size * size, size * size));
+                    for (pixel, (a, b)) in short.iter().zip(&long).enumerate() {
+                        let same = (0..3).all(|k| (a.shade[k] - b.shade[k]).abs() < 1e-12);
+                        assert!(a.hits == b.hits && same, "{solid} at {q:?}, pixel {pixel}: {a:?} {b:?}");
+                    }
+                }
+            }
+        }
     }
 }
