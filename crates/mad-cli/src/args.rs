@@ -331,13 +331,40 @@ pub struct Data {
     pub command: DataCommand,
 }
 
+/// What `mad data make symsol` draws
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Pictures of solids (symsol)")]
+pub struct Pictures {
+    /// Solids among tet, cube, icosa, cone, cyl, tetX, cylO, sphereX, separated by commas; all if absent
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub shapes: Vec<String>,
+    /// Pictures of each solid in the training part; 4500 if absent, a tenth of the original
+    #[arg(long, value_name = "N")]
+    pub train: Option<usize>,
+    /// Pictures of each solid in the test part; 500 if absent, a tenth of the original
+    #[arg(long, value_name = "N")]
+    pub test: Option<usize>,
+    /// Width and height in pixels; 224 if absent, as the original
+    #[arg(long, value_name = "PIXELS")]
+    pub size: Option<usize>,
+}
+
+impl Pictures {
+    /// Whether any of them was given.
+    pub fn is_given(&self) -> bool {
+        !self.shapes.is_empty() || self.train.is_some() || self.test.is_some() || self.size.is_some()
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum DataCommand {
     /// The data sets that can be made or named
     #[command(after_help = "Example:\n  mad data list --json")]
     List,
-    /// Write a data set to a file
-    #[command(after_help = "Example:\n  mad data make so3-mixture:32 --n 20000 --out rotations.csv")]
+    /// Write a data set to a file, or pictures of solids to a folder
+    #[command(after_help = "Examples:\n  \
+        mad data make so3-mixture:32 --n 20000 --out rotations.csv\n  \
+        mad data make symsol --shapes cube,cone --train 1000 --test 100 --size 64 --out solids")]
     Make {
         /// Name from `mad data list`
         name: String,
@@ -350,9 +377,11 @@ pub enum DataCommand {
         /// Seed of the distribution itself (means, weights); the seed of the rows if absent
         #[arg(long, value_name = "N")]
         target_seed: Option<u64>,
-        /// CSV or NPY file; `-` for standard output
+        /// CSV or NPY file, `-` for standard output; for `symsol` a new folder
         #[arg(long, value_name = "FILE", default_value = "-")]
         out: PathBuf,
+        #[command(flatten)]
+        pictures: Pictures,
     },
     /// Read a file as `fit` would and report what was understood
     #[command(after_help = "Example:\n  mad data check quakes.csv --manifold sphere:2")]

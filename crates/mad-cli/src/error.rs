@@ -7,6 +7,7 @@ use mad_core::base::{MixtureError, fit::FitError};
 use mad_core::data::{DataError, LoadError};
 use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
+use mad_core::pose::PoseError;
 use mad_core::sample::SampleError;
 use mad_nn::ConfigError;
 use mad_nn::device::DeviceError;
@@ -35,6 +36,8 @@ pub enum CliError {
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]
+    Pose(#[from] PoseError),
+    #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -58,6 +61,9 @@ pub enum CliError {
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]
     Stopped { signal: i32 },
+    /// A signal arrived while pictures were drawn.
+    #[error("interrupted by signal {signal}; {done} of {total} pictures are there, without their poses")]
+    PicturesStopped { signal: i32, done: usize, total: usize },
     /// Some runs of an experiment failed; the others are there.
     #[error("{failed} of {total} runs failed; the same command tries them again")]
     ReproduceFailed { failed: usize, total: usize },
@@ -95,6 +101,9 @@ impl CliError {
                 _ => 3,
             },
             CliError::Load(_) => 2,
+            CliError::Pose(error) if error.is_usage() => 2,
+            CliError::Pose(error) if error.is_io() => 5,
+            CliError::Pose(_) => 3,
             CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
             CliError::Fit(_) => 2,
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
@@ -124,6 +133,7 @@ impl CliError {
             CliError::Plot(_) | CliError::Io { .. } => 5,
             CliError::Interrupted { signal, .. }
             | CliError::ReproduceStopped { signal, .. }
+            | CliError::PicturesStopped { signal, .. }
             | CliError::Stopped { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
         }
     }

@@ -1,5 +1,6 @@
 //! `mad data`: list, make and check data.
 
+use super::symsol;
 use crate::args::{Common, Data, DataCommand, ListKind, Reading};
 use crate::error::CliError;
 use crate::output;
@@ -10,7 +11,18 @@ use std::path::Path;
 pub fn run(common: &Common, args: &Data) -> Result<(), CliError> {
     match &args.command {
         DataCommand::List => super::list::list(common, &[ListKind::Datasets]),
-        DataCommand::Make { name, n, seed, target_seed, out } => {
+        DataCommand::Make { name, n, seed, target_seed, out, pictures } if name == symsol::NAME => {
+            if n.is_some() || target_seed.is_some() {
+                return Err(CliError::Usage(
+                    "symsol takes --train and --test instead of --n, and no --target-seed".into(),
+                ));
+            }
+            symsol::make(common, pictures, *seed, out)
+        }
+        DataCommand::Make { name, n, seed, target_seed, out, pictures } => {
+            if pictures.is_given() {
+                return Err(CliError::Usage("--shapes, --train, --test and --size belong to symsol".into()));
+            }
             let target = target_seed.unwrap_or(*seed);
             let table = generators::make(name, *n, *seed, target, common.data_dir())?;
             write_table(out, &table)?;

@@ -72,7 +72,9 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
                     format!("{}:{}", e.name, words.join(","))
                 }
             };
-            ("datasets", DATASETS.iter().map(|e| (name(e), e.summary.to_owned())).collect())
+            let pictures = pair(super::symsol::NAME, super::symsol::SUMMARY);
+            let tables = DATASETS.iter().map(|e| (name(e), e.summary.to_owned()));
+            ("datasets", tables.chain(std::iter::once(pictures)).collect())
         }
         ListKind::Metrics => {
             let bound = pair("nll", "negative log-likelihood, for denoisers the bound read off the loss; needs a run");

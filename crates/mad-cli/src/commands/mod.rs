@@ -13,6 +13,7 @@ mod plot;
 mod reproduce;
 mod sample;
 mod shell;
+mod symsol;
 
 use crate::args::{Cli, Command};
 use crate::error::CliError;
