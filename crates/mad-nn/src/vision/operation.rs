@@ -9,7 +9,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::activation::{relu, silu};
 use burn::tensor::module::{conv2d, max_pool2d};
-use burn::tensor::ops::ConvOptions;
+use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
 use burn::tensor::{Shape, Tensor, TensorData};
 
 use super::graph::{Graph, Layer, Step};
@@ -41,7 +41,8 @@ pub(super) fn plain(images: Tensor<2>, weights: Tensor<1>, graph: &Graph) -> Ten
         let to = match step {
             Step::Layer(layer) => plain_layer(from, &maps, &weights, layer),
             Step::MaxPool { kernel, stride, padding, .. } => {
-                max_pool2d(from, [*kernel; 2], [*stride; 2], [*padding; 2], [1, 1], false)
+                let options = MaxPoolOptions::new([*kernel; 2]).with_stride([*stride; 2]).with_padding([*padding; 2]);
+                max_pool2d(from, options)
             }
             Step::MeanPool { .. } => from.mean_dim(2).mean_dim(3),
         };
