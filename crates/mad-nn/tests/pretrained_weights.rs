@@ -42,7 +42,7 @@ fn pickles_that_call_other_things_are_refused_by_name() {
 fn damaged_files_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("damaged.pth");
-    let mut attempt = |bytes: &[u8]| {
+    let attempt = |bytes: &[u8]| {
         std::fs::write(&path, bytes).expect("a file");
         load(&path)
     };
