@@ -13,8 +13,9 @@
 //! Work is cut into blocks whose size depends on the problem alone, and every sum has a fixed order: results are the
 //! same bits for any number of threads. They may differ in the last bits between instruction sets.
 //!
-//! This is the one module of the crate that may use `unsafe`, and it does so for one reason: to run code compiled for an
-//! instruction set that was detected at run time (`simd`, `lanes`).
+//! This is the one module of the crate that may use `unsafe`, and it does so for two reasons: to run code compiled for an
+//! instruction set that was detected at run time (`simd`, `lanes`), and to read windows of images whose places were checked
+//! before the inner loop (`convolution`).
 #![allow(unsafe_code)]
 
 pub mod activation;
