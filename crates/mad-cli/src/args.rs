@@ -71,6 +71,7 @@ pub enum Command {
     Density(Density),
     Base(Base),
     Plot(Plot),
+    Pose(Pose),
     Data(Data),
     Reproduce(Reproduce),
     ReproduceJob(ReproduceJob),
@@ -152,6 +153,9 @@ pub struct Fit {
     /// Base measure: `default`, `uniform`, `mixture` or `kde` (fitted to the data first), `mixture:FILE`
     #[arg(long, value_name = "BASE")]
     pub base: Option<String>,
+    /// For pictures of solids (`symsol:cube`): `orbit` (all poses that look the same) or `canonical` (one of them)
+    #[arg(long, value_name = "WHICH")]
+    pub targets: Option<String>,
     /// Rows to make or choose of a named data set
     #[arg(long, value_name = "N")]
     pub rows: Option<usize>,
@@ -323,6 +327,31 @@ pub enum PlotWhat {
     Curves,
 }
 
+/// Sample the poses that a solid in a picture may have
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  mad fit symsol:cube --out cube && mad pose cube --image cube.png --n 500 --plot poses.png"
+)]
+pub struct Pose {
+    /// Run folder of `mad fit symsol:…`
+    pub run: PathBuf,
+    /// The picture: a PNG file with the solid in the middle
+    #[arg(long, value_name = "FILE.png")]
+    pub image: PathBuf,
+    /// Number of poses
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub n: usize,
+    /// Seed; drawn and printed if absent
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// CSV file of quaternions; `-` for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// SVG or PNG file: the picture beside the poses
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+}
+
 /// Make, check and list data
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  mad data list\n  mad data make circle8-skewed --n 5000 --out circle.csv")]
@@ -416,9 +445,24 @@ pub struct Reproduce {
     /// Search the grids of the file instead of using the settings that the paper found; chosen on validation rows only
     #[arg(long)]
     pub grid: bool,
+    /// Only these seeds of the experiment
+    #[arg(long, value_name = "N;…", value_delimiter = ';')]
+    pub seeds: Vec<u64>,
+    /// Only these data sets, by key
+    #[arg(long, value_name = "KEY;…", value_delimiter = ';')]
+    pub data: Vec<String>,
+    /// Only these methods, by label
+    #[arg(long, value_name = "LABEL;…", value_delimiter = ';')]
+    pub methods: Vec<String>,
+    /// Only these protocols, by key
+    #[arg(long, value_name = "KEY;…", value_delimiter = ';')]
+    pub protocols: Vec<String>,
     /// Folder for runs, tables and figures
     #[arg(long, value_name = "DIR", default_value = "mad-reproduce")]
     pub out: PathBuf,
+    /// A file of scores, one per line: jobs found there are not repeated, new scores are added
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub scores: Option<PathBuf>,
     /// Runs at a time; as many as there are cores for if absent. `--threads` is the number of threads of each, 1 if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

@@ -11,6 +11,7 @@ use mad_core::pose::PoseError;
 use mad_core::sample::SampleError;
 use mad_nn::ConfigError;
 use mad_nn::device::DeviceError;
+use mad_nn::pose::PoseError as PoseRunError;
 use mad_nn::run::{PrepareError, RunError};
 use mad_nn::train::TrainError;
 use std::path::PathBuf;
@@ -45,6 +46,8 @@ pub enum CliError {
     Device(#[from] DeviceError),
     #[error(transparent)]
     Sample(#[from] SampleError),
+    #[error(transparent)]
+    PoseRun(PoseRunError),
     #[error(transparent)]
     Peer(#[from] PeerError),
     #[error(transparent)]
@@ -123,6 +126,9 @@ impl CliError {
             CliError::Sample(_) => 2,
             CliError::Peer(PeerError::NotInstalled { .. } | PeerError::NoPeers { .. }) => 2,
             CliError::Peer(_) => 5,
+            CliError::PoseRun(PoseRunError::Setting { .. }) => 2,
+            CliError::PoseRun(PoseRunError::NotAPoseRun { .. }) => 4,
+            CliError::PoseRun(_) => 3,
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(
                 PlotError::Coordinates { .. }
@@ -135,6 +141,18 @@ impl CliError {
             | CliError::ReproduceStopped { signal, .. }
             | CliError::PicturesStopped { signal, .. }
             | CliError::Stopped { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+        }
+    }
+}
+
+impl From<PoseRunError> for CliError {
+    fn from(error: PoseRunError) -> Self {
+        match error {
+            PoseRunError::Archive(error) => CliError::Pose(error),
+            PoseRunError::Run(error) => CliError::Run(error),
+            PoseRunError::Train(error) => CliError::Train(error),
+            PoseRunError::Sample(error) => CliError::Sample(error),
+            error => CliError::PoseRun(error),
         }
     }
 }

@@ -45,6 +45,7 @@ pub mod kernel;
 pub mod method;
 pub mod net;
 pub mod optim;
+pub mod pose;
 pub mod run;
 pub mod train;
 pub mod vision;

@@ -8,12 +8,16 @@ use mad_core::Points;
 use mad_core::manifold::Manifold;
 use mad_core::metrics::{Comparison, METRICS, Measurement, drift_measurements};
 use mad_nn::Part;
+use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
 
 /// Subsets of the training points over which the floor of a metric is averaged.
 const FLOOR_DRAWS: usize = 20;
 
 pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
+    if PoseRun::is_at(&args.what) {
+        return super::pose::eval(common, args);
+    }
     check_names(&args.metrics)?;
     let measurements = if args.what.is_dir() { of_run(common, args)? } else { of_file(args)? };
     let mut fields = Map::new();

@@ -1,6 +1,7 @@
 //! `mad fit`: from a file of points to a run folder with a trained model.
 
 use super::opened::seed_or_fresh;
+use super::pose;
 use crate::args::{Common, Fit};
 use crate::error::CliError;
 use crate::input;
@@ -17,6 +18,12 @@ use serde_json::json;
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
+    if let Some(solid) = pose::solid_of(&args.data) {
+        return pose::fit(common, args, solid);
+    }
+    if args.targets.is_some() {
+        return Err(CliError::Usage("--targets belongs to pictures of solids; for points use --set targets=…".into()));
+    }
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
     if args.resume && args.out.join("run.json").is_file() {
@@ -111,11 +118,9 @@ pub fn train_contents(
     interrupt: &Interrupt,
 ) -> Result<train::Fit, CliError> {
     let label = contents.config.method.clone();
-    let mut watcher = Watcher { common, label, meter: None, loss: None, nll: None };
+    let mut watcher = Watcher::new(common, label);
     let fit = train::fit_on(device, contents, out, resume, &mut watcher, interrupt.flag())?;
-    if let Some(meter) = watcher.meter {
-        meter.finish();
-    }
+    watcher.finish();
     match (fit.outcome, interrupt.signal()) {
         (Outcome::Interrupted, Some(signal)) => Err(CliError::Interrupted { signal, step: fit.step }),
         _ => Ok(fit),
@@ -123,12 +128,25 @@ pub fn train_contents(
 }
 
 /// Shows the progress of a run.
-struct Watcher<'a> {
+pub struct Watcher<'a> {
     common: &'a Common,
     label: String,
     meter: Option<Meter>,
     loss: Option<f64>,
     nll: Option<f64>,
+}
+
+impl<'a> Watcher<'a> {
+    pub fn new(common: &'a Common, label: String) -> Self {
+        Self { common, label, meter: None, loss: None, nll: None }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(self) {
+        if let Some(meter) = self.meter {
+            meter.finish();
+        }
+    }
 }
 
 impl Observer for Watcher<'_> {

@@ -10,6 +10,7 @@ mod fit;
 mod list;
 pub mod opened;
 mod plot;
+mod pose;
 mod reproduce;
 mod sample;
 mod shell;
@@ -29,6 +30,7 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Density(args) => density::run(common, args),
         Command::Base(args) => base::run(common, args),
         Command::Plot(args) => plot::run(common, args),
+        Command::Pose(args) => pose::run(common, args),
         Command::Data(args) => data::run(common, args),
         Command::Bench(args) => bench::run(common, args),
         Command::Reproduce(args) => reproduce::run(common, args),

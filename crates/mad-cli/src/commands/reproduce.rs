@@ -5,8 +5,8 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::reproduce::{
-    ALL, EXPERIMENTS, Experiment, Job, Outcomes, Plan, Report, Schedule, Summary, machine, plan, run_worker,
-    write_results,
+    ALL, EXPERIMENTS, Experiment, Ledger, Only, Outcomes, Plan, Report, Schedule, Summary, Wanted, machine, needs_runs,
+    plan, run_worker, write_results,
 };
 use serde_json::json;
 use std::path::Path;
@@ -16,29 +16,27 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let begun = Instant::now();
     let plans: Vec<Plan> =
         experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
-    let mut jobs: Vec<(String, Job)> = Vec::new();
-    for run in plans.iter().flat_map(|plan| &plan.runs) {
-        if jobs.iter().all(|(_, job)| job.id != run.job.id) {
-            jobs.push((run.place.to_string(), run.job.clone()));
-        }
-    }
+    let mut ledger = Ledger::open(args.scores.as_deref())?;
+    let jobs = wanted(&plans);
     let threads = common.threads.unwrap_or(1);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or_else(|| (cores / usize::from(threads)).max(1), usize::from);
-    let finished = jobs.iter().filter(|(_, job)| job.finished(&args.out).is_some()).count();
+    let schedule = Schedule { common, out: &args.out, workers, threads };
+    let done = |wanted: &Wanted| schedule.finished(&wanted.job, &ledger, wanted.folder_needed).is_some();
+    let finished = jobs.iter().filter(|wanted| done(wanted)).count();
     output::notice(common, format!("{} runs, {finished} of them done already, {workers} at once", jobs.len()));
     if args.dry_run {
-        return list(common, args, &jobs);
+        return list(common, &jobs, done);
     }
     // Places that cannot be written to are found now, not after hours.
-    let document = args.results.as_deref().and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    for folder in std::iter::once(args.out.as_path()).chain(document) {
+    let files = [args.results.as_deref(), args.scores.as_deref()].into_iter().flatten();
+    let parents = files.filter_map(Path::parent).filter(|folder| *folder != Path::new(""));
+    for folder in std::iter::once(args.out.as_path()).chain(parents) {
         std::fs::create_dir_all(folder).map_err(|e| CliError::io(folder, e))?;
     }
     let interrupt = Interrupt::listen()?;
-    let schedule = Schedule { common, out: &args.out, workers, threads };
     let mut reports: Vec<Option<Report>> = plans.iter().map(|_| None).collect();
-    let outcomes = schedule.run(&jobs, &interrupt, |outcomes| {
+    let outcomes = schedule.run(&jobs, &mut ledger, &interrupt, |outcomes| {
         for (plan, report) in plans.iter().zip(&mut reports).filter(|(_, report)| report.is_none()) {
             if plan.runs.iter().all(|run| outcomes.settled(&run.job.id)) {
                 *report = Some(conclude(common, args, plan, outcomes)?);
@@ -70,8 +68,38 @@ pub fn work(common: &Common, args: &ReproduceJob) -> Result<(), CliError> {
     run_worker(common, &args.folder)
 }
 
-/// The experiments that were named, each once.
+/// The jobs of all plans, each once.
+fn wanted(plans: &[Plan]) -> Vec<Wanted> {
+    let mut jobs: Vec<Wanted> = Vec::new();
+    for plan in plans {
+        let folder_needed = needs_runs(&plan.experiment.name);
+        for run in &plan.runs {
+            match jobs.iter_mut().find(|known| known.job.id == run.job.id) {
+                Some(known) => known.folder_needed |= folder_needed,
+                None => jobs.push(Wanted { name: run.place.to_string(), job: run.job.clone(), folder_needed }),
+            }
+        }
+    }
+    jobs
+}
+
+/// The experiments that were named, each once, and of each the parts asked for.
 fn experiments(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
+    let list = |names: &[String]| (!names.is_empty()).then(|| names.to_vec());
+    let only = Only {
+        seeds: (!args.seeds.is_empty()).then(|| args.seeds.clone()),
+        data: list(&args.data),
+        methods: list(&args.methods),
+        protocols: list(&args.protocols),
+    };
+    let mut experiments = named(args)?;
+    for experiment in &mut experiments {
+        experiment.keep(&only, "asked for")?;
+    }
+    Ok(experiments)
+}
+
+fn named(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
     if let Some(path) = &args.file {
         let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
         let name = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
@@ -113,18 +141,26 @@ fn command(args: &Reproduce, name: Option<&str>) -> String {
             words.push(flag.to_owned());
         }
     }
+    let seeds: Vec<String> = args.seeds.iter().map(u64::to_string).collect();
+    let lists =
+        [("--seeds", &seeds), ("--data", &args.data), ("--methods", &args.methods), ("--protocols", &args.protocols)];
+    for (flag, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+        words.push(format!("{flag} '{}'", names.join(";")));
+    }
     words.join(" ")
 }
 
 /// Says what would be done.
-fn list(common: &Common, args: &Reproduce, jobs: &[(String, Job)]) -> Result<(), CliError> {
-    let done = |job: &Job| job.finished(&args.out).is_some();
-    let rows =
-        jobs.iter().map(|(name, job)| json!({ "run": name, "id": job.id, "steps": job.steps, "done": done(job) }));
+fn list(common: &Common, jobs: &[Wanted], done: impl Fn(&Wanted) -> bool) -> Result<(), CliError> {
+    let rows = jobs.iter().map(|wanted| {
+        let Wanted { name, job, .. } = wanted;
+        json!({ "run": name, "id": job.id, "steps": job.steps, "done": done(wanted) })
+    });
     let fields = json!({ "runs": rows.collect::<Vec<_>>() });
     output::result(common, "reproduce", fields, || {
-        let rows = jobs.iter().map(|(name, job)| {
-            vec![name.clone(), job.steps.to_string(), if done(job) { "done" } else { "" }.to_owned()]
+        let rows = jobs.iter().map(|wanted| {
+            let state = if done(wanted) { "done" } else { "" };
+            vec![wanted.name.clone(), wanted.job.steps.to_string(), state.to_owned()]
         });
         output::table(&["run", "steps", ""], rows)
     })

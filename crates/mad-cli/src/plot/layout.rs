@@ -153,8 +153,12 @@ impl<'a> Builder<'a, '_> {
 
     fn rotations(&mut self, sets: &[Set<'a>]) {
         let panel = |set: &Set<'a>| {
-            Box::new(RotationsPanel { title: set.title.to_owned(), note: String::new(), points: set.points.clone() })
-                as Box<dyn Panel + 'a>
+            Box::new(RotationsPanel {
+                title: set.title.to_owned(),
+                note: String::new(),
+                points: set.points.clone(),
+                marks: None,
+            }) as Box<dyn Panel + 'a>
         };
         for chunk in sets.chunks(if sets.len() == 4 { 2 } else { 3 }) {
             let mut row: Vec<_> = chunk.iter().map(panel).collect();

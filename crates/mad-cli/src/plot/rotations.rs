@@ -21,7 +21,12 @@ pub struct RotationsPanel<'a> {
     pub note: String,
     /// Unit quaternions x, y, z, w.
     pub points: Cow<'a, Points>,
+    /// Rotations to be marked with rings, such as the true ones.
+    pub marks: Option<Points>,
 }
+
+/// Radius of a ring.
+const RING: f64 = 4.5;
 
 /// Colours into which tilts are sorted.
 const COLOURS: usize = 48;
@@ -65,6 +70,13 @@ impl Panel for RotationsPanel<'_> {
             })
             .collect();
         canvas.clipped(&globe.ellipse(), |canvas| dots::draw_coloured(canvas, &places, &palette()));
+        let mut rings = Path::new();
+        for (direction, _) in self.marks.iter().flat_map(Points::rows).filter_map(direction_and_tilt) {
+            if let Some((x, y)) = globe.place(&direction) {
+                rings.circle(x, y, RING);
+            }
+        }
+        canvas.path(&rings, Style::line(GREY, 0.8));
         globe.border(canvas);
     }
 }

@@ -3,11 +3,13 @@
 use super::{
     Score, Summary,
     expand::Place,
-    figures::{base_s2, discrete, earth, grid::GridSet, intro, loss, mmd_vs_time, seeds::MethodCurves, so3},
+    figures::{base_s2, discrete, earth, grid::GridSet, intro, loss, mmd_vs_time, seeds::MethodCurves, so3, symsol},
+    job::TimePoint,
 };
 use crate::error::CliError;
 use crate::plot::Figure;
 use mad_nn::Run;
+use mad_nn::pose::PoseRun;
 use std::path::{Path, PathBuf};
 
 /// Most points of one panel.
@@ -96,7 +98,14 @@ pub const FIGURES: &[(&str, Draw)] = &[
     ("figure-discrete", draw_discrete),
     ("figure-base-s2", draw_base_s2),
     ("figure-loss", draw_loss),
+    ("figure-symsol", draw_symsol),
+    ("figure-symsol-training", draw_symsol_training),
 ];
+
+/// Whether the figures of an experiment are drawn from run folders, so that scores alone are not enough.
+pub fn needs_runs(name: &str) -> bool {
+    FIGURES.iter().any(|(figure, _)| *figure == name)
+}
 
 /// Draws what belongs to an experiment, if anything does.
 pub fn draw(summary: &Summary, out: &Path, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
@@ -198,5 +207,45 @@ fn draw_loss(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, Cl
         let methods: Vec<(&str, &[Run])> = methods.iter().map(|(label, runs)| (*label, runs.as_slice())).collect();
         easel.keep(&format!("loss-{data}"), &loss::draw(&loss::Input::from_runs(drawing.title, &methods)?)?)?;
     }
+    Ok(Vec::new())
+}
+
+fn draw_symsol(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let mut rows = Vec::new();
+    for (data, title) in &drawing.data {
+        let first = |method: &&'_ str| drawing.of(data, method).next().map(|job| PoseRun::open(&job.folder));
+        let mut runs = Vec::new();
+        for method in drawing.complete() {
+            if let Some(run) = first(&method) {
+                runs.push((method, run?));
+            }
+        }
+        rows.push(symsol::Row { title, runs });
+    }
+    easel.keep("symsol", &symsol::draw(drawing.title, &rows)?)?;
+    Ok(Vec::new())
+}
+
+fn draw_symsol_training(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
+    let curves = |data: &str, value: fn(&TimePoint) -> Option<f64>| -> Vec<MethodCurves> {
+        let seed = |job: &Finished| -> Vec<(f64, f64)> {
+            job.score.times.iter().filter_map(|time| Some((time.step as f64, value(time)?))).collect()
+        };
+        let method = |label: &&str| MethodCurves {
+            label: (*label).to_owned(),
+            seeds: drawing.of(data, label).map(seed).filter(|curve| curve.len() > 1).collect(),
+        };
+        drawing.methods.iter().map(method).filter(|m| !m.seeds.is_empty()).collect()
+    };
+    let solids: Vec<symsol::Curves> = drawing
+        .data
+        .iter()
+        .map(|(data, title)| symsol::Curves {
+            title: (*title).to_owned(),
+            drift: curves(data, |time| time.drift),
+            spread: curves(data, |time| time.spread),
+        })
+        .collect();
+    easel.keep("symsol-training", &symsol::draw_training(drawing.title, &solids)?)?;
     Ok(Vec::new())
 }

@@ -1,6 +1,10 @@
 //! From an experiment to all combinations of protocol, data set, method, seed and grid.
 
-use super::{Experiment, ExperimentError, experiment::Method};
+use super::{
+    Experiment, ExperimentError,
+    experiment::{DataSet, Method},
+    pictures,
+};
 use mad_nn::config::Partial;
 use toml::{Table, Value};
 
@@ -57,7 +61,7 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
                     }
                     settings.extend(method.on.get(&data.key).cloned().unwrap_or_default());
                     for (grid, settings) in points(settings, if grid { Some(method) } else { None }) {
-                        check(experiment, &method.label, &data.key, &settings)?;
+                        check(experiment, &method.label, data, &settings)?;
                         let (data, method) = (data.key.clone(), method.label.clone());
                         let place = Place { protocol: protocol.clone(), data, method, grid, seed };
                         combinations.push(Combination { place, settings });
@@ -92,7 +96,18 @@ fn plain(value: &Value) -> String {
 }
 
 /// Whether `mad fit` knows these keys and values.
-fn check(experiment: &Experiment, method: &str, data: &str, settings: &Table) -> Result<(), ExperimentError> {
+fn check(experiment: &Experiment, method: &str, set: &DataSet, settings: &Table) -> Result<(), ExperimentError> {
+    let data = &set.key;
+    if let Some(solid) = pictures::solid_of(set.source()) {
+        return match pictures::resolve(solid, settings, 0) {
+            Ok(_) => Ok(()),
+            Err(problem) => Err(ExperimentError::Value {
+                origin: experiment.name.clone(),
+                key: format!("method `{method}` on `{data}`"),
+                problem: problem.to_string(),
+            }),
+        };
+    }
     match Partial::from_toml(&settings.to_string(), "settings") {
         Ok(partial) if partial.get("seed").is_some() => Err(ExperimentError::Value {
             origin: experiment.name.clone(),

@@ -12,15 +12,15 @@
 //! A worker says `step N` on its standard output now and then. It stops, with a checkpoint, when its standard input ends,
 //! which also happens if the process that started it dies.
 
-use super::{plan, score};
+use super::{pictures, plan, score};
 use crate::args::Common;
 use crate::error::CliError;
 use mad_core::data::{self, ColumnOptions, Output};
 use mad_core::metrics::Kernel;
+use mad_nn::Contents;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::train::{self, Observer, Outcome, StepReport};
-use mad_nn::{Config, Contents};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -74,7 +74,7 @@ pub struct JobScore {
 }
 
 /// A line of `times.jsonl`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimePoint {
     /// Steps done.
     pub step: u64,
@@ -84,25 +84,38 @@ pub struct TimePoint {
     pub seconds: f64,
     /// MMD to training points, if asked for.
     pub mmd: Option<f64>,
+    /// Mean distance of samples to true poses in degrees, for runs on pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// Mean distance of samples from the set before projection, for runs on pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
+}
+
+/// What the settings of a job resolve to.
+pub struct Made<'a> {
+    /// Name of the method or recipe.
+    pub name: &'a str,
+    /// All settings as text.
+    pub text: &'a str,
+    pub steps: u64,
+    /// Hash of all rows.
+    pub data_hash: &'a str,
 }
 
 impl Job {
-    /// A job with its id. `config` is what the settings resolve to, `data_hash` a hash of all rows.
-    pub fn new(data: JobData, seed: u64, settings: String, score: JobScore, config: &Config, data_hash: &str) -> Self {
+    /// A job with its id.
+    pub fn new(data: JobData, seed: u64, settings: String, score: JobScore, made: &Made) -> Self {
         let mut hasher = blake3::Hasher::new();
         let scoring = serde_json::to_string(&score).expect("numbers and names can be written as JSON");
-        for part in [&format!("{SCHEMA}"), &config.to_toml(), data_hash, &scoring] {
+        for part in [&format!("{SCHEMA}"), made.text, made.data_hash, &scoring] {
             hasher.update(part.as_bytes());
             hasher.update(b"\n");
         }
         let hash = hasher.finalize().to_hex();
-        let kind = match config.recipe.as_str() {
-            "default" => config.method.clone(),
-            recipe => recipe.to_owned(),
-        };
-        let words = format!("{}-{kind}-s{seed}", data.source);
+        let words = format!("{}-{}-s{seed}", data.source, made.name);
         let safe: String = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        Self { id: format!("{safe}-{}", &hash[..12]), data, seed, settings, score, steps: config.steps }
+        Self { id: format!("{safe}-{}", &hash[..12]), data, seed, settings, score, steps: made.steps }
     }
 
     /// Its folder.
@@ -134,6 +147,9 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), CliError> {
 pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     let job: Job = read_json(&folder.join("job.json"))?;
     let control = Control::listen();
+    if let Some(solid) = pictures::solid_of(&job.data.source) {
+        return run_on_pictures(&job, folder, solid, &control);
+    }
     let (table, own) = plan::table(common, &job.data.source, job.data.rows, job.seed)?;
     let mut settings = Partial::from_toml(&job.settings, "job.json")?;
     settings.flag("job.json", "seed", job.seed as i64)?;
@@ -150,8 +166,25 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     }
     let times = watcher.end(fit.step)?;
     control.end_at_once();
-    let score = score::score(common, &job, &run, times)?;
-    let text = serde_json::to_string_pretty(&score).expect("numbers and names can be written as JSON");
+    write_score(folder, &score::score(common, &job, &run, times)?)
+}
+
+fn run_on_pictures(job: &Job, folder: &Path, solid: &str, control: &Control) -> Result<(), CliError> {
+    let run = folder.join("run");
+    let mut watcher = Watcher::new(job, folder, 0.0);
+    let Some(step) = pictures::train(job, solid, &run, &mut watcher, control.stop)? else {
+        std::process::exit(STOPPED.into());
+    };
+    let times = watcher.end(step)?;
+    control.end_at_once();
+    let mut score = pictures::score(job, &run)?;
+    score.values.extend(score::of_times(&times).into_iter().map(|(name, value)| (name.to_owned(), Some(value))));
+    score.times = times;
+    write_score(folder, &score)
+}
+
+fn write_score(folder: &Path, score: &score::Score) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(score).expect("numbers and names can be written as JSON");
     write_whole(&folder.join("score.json"), &(text + "\n"))
 }
 
@@ -187,7 +220,7 @@ impl Control {
 }
 
 /// Measures time, reports steps, and scores checkpoints.
-struct Watcher<'a> {
+pub struct Watcher<'a> {
     job: &'a Job,
     folder: &'a Path,
     reported: Instant,
@@ -204,7 +237,7 @@ impl<'a> Watcher<'a> {
     /// `prepared` seconds were spent before the first step, on fitting the base measure.
     fn new(job: &'a Job, folder: &'a Path, prepared: f64) -> Self {
         let now = Instant::now();
-        let before = TimePoint { step: 0, step_seconds: 0.0, seconds: prepared, mmd: None };
+        let before = TimePoint { step: 0, step_seconds: 0.0, seconds: prepared, ..TimePoint::default() };
         let (step_seconds, scoring_seconds) = (0.0, 0.0);
         Self {
             job,
@@ -228,7 +261,7 @@ impl<'a> Watcher<'a> {
             step,
             step_seconds: self.before.step_seconds + self.step_seconds,
             seconds: self.before.seconds + self.started.elapsed().as_secs_f64() - self.scoring_seconds,
-            mmd: None,
+            ..TimePoint::default()
         }
     }
 
@@ -253,7 +286,13 @@ impl<'a> Watcher<'a> {
         let mut point = self.now(step);
         if self.job.score.curve.is_some_and(|every| step.is_multiple_of(every) || step == self.job.steps) {
             let begun = Instant::now();
-            point.mmd = Some(score::mmd_at(self.job, &self.folder.join("run"), step)?);
+            let run = self.folder.join("run");
+            if pictures::solid_of(&self.job.data.source).is_some() {
+                let report = pictures::score_at(self.job, &run, step)?;
+                (point.spread, point.drift) = (Some(report.score.spread), report.drift.map(|drift| drift.mean));
+            } else {
+                point.mmd = Some(score::mmd_at(self.job, &run, step)?);
+            }
             self.scoring_seconds += begun.elapsed().as_secs_f64();
         }
         self.points.push(point);

@@ -6,6 +6,7 @@
 //! job.rs         one worker: train             score.rs     one worker: score
 //! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
 //! draw.rs        figures from finished jobs    results.rs   everything in one document
+//! ledger.rs      scores without their runs      pictures.rs  runs on pictures of solids
 //! ```
 //!
 //! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose
@@ -18,6 +19,8 @@ mod expand;
 mod experiment;
 mod figures;
 mod job;
+mod ledger;
+mod pictures;
 mod plan;
 mod quantity;
 mod read;
@@ -27,14 +30,15 @@ mod schedule;
 mod score;
 mod summary;
 
-pub use draw::{Easel, draw};
+pub use draw::{Easel, draw, needs_runs};
 pub use error::ExperimentError;
-pub use experiment::Experiment;
+pub use experiment::{Experiment, Only};
 pub use job::{Job, run_worker};
+pub use ledger::Ledger;
 pub use plan::{Plan, Planned, plan};
 pub use report::Report;
 pub use results::{machine, write_results};
-pub use schedule::{Outcomes, Schedule};
+pub use schedule::{Outcomes, Schedule, Wanted};
 pub use score::Score;
 pub use summary::Summary;
 
@@ -49,6 +53,9 @@ pub const EXPERIMENTS: &[(&str, &str)] = &[
     ("figure-discrete", include_str!("../../../../experiments/figure-discrete.toml")),
     ("figure-base-s2", include_str!("../../../../experiments/figure-base-s2.toml")),
     ("figure-loss", include_str!("../../../../experiments/figure-loss.toml")),
+    ("table-symsol", include_str!("../../../../experiments/table-symsol.toml")),
+    ("figure-symsol", include_str!("../../../../experiments/figure-symsol.toml")),
+    ("figure-symsol-training", include_str!("../../../../experiments/figure-symsol-training.toml")),
 ];
 
 /// The name that stands for all of them.

@@ -3,8 +3,9 @@
 use super::{
     Experiment, Job,
     expand::{Combination, Place, expand},
-    experiment::DataSet,
-    job::{JobData, JobScore},
+    experiment::{DataSet, Scoring},
+    job::{JobData, JobScore, Made},
+    pictures,
 };
 use crate::args::{Common, Reading};
 use crate::error::CliError;
@@ -34,6 +35,10 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
     let mut runs = Vec::new();
     for Combination { place, mut settings } in expand(&experiment, grid)? {
         let data = experiment.data.iter().find(|data| data.key == place.data).expect("a place names a data set");
+        if let Some(solid) = pictures::solid_of(data.source()) {
+            runs.push(Planned { job: picture_job(&experiment, data, &place, settings, solid)?, place });
+            continue;
+        }
         let source = match sources.get(&(place.data.clone(), place.seed)) {
             Some(known) => known,
             None => {
@@ -65,10 +70,32 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             curve,
         };
         let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows: data.rows };
-        let job = Job::new(data, place.seed, settings.to_string(), score, &config, &source.hash);
+        let name = if config.recipe == "default" { &config.method } else { &config.recipe };
+        let made = Made { name, text: &config.to_toml(), steps: config.steps, data_hash: &source.hash };
+        let job = Job::new(data, place.seed, settings.to_string(), score, &made);
         runs.push(Planned { place, job });
     }
     Ok(Plan { experiment, runs })
+}
+
+/// A job on pictures, which are made from the settings alone.
+fn picture_job(
+    experiment: &Experiment,
+    data: &DataSet,
+    place: &Place,
+    mut settings: toml::Table,
+    solid: &str,
+) -> Result<Job, CliError> {
+    let config = pictures::resolve(solid, &settings, place.seed)?;
+    let curve = data.curve.map(|points| (config.steps / points.max(1)).max(1));
+    if let Some(every) = curve {
+        settings.insert("checkpoint_every".into(), (every as i64).into());
+    }
+    let Scoring { samples, fresh, kernels } = experiment.score.clone();
+    let score = JobScore { samples, fresh, kernels, curve };
+    let source = JobData { source: data.source().into(), manifold: None, rows: None };
+    let made = Made { name: &config.method, text: &config.to_toml(), steps: config.steps, data_hash: "" };
+    Ok(Job::new(source, place.seed, settings.to_string(), score, &made))
 }
 
 /// Data as one seed sees them.

@@ -63,6 +63,23 @@ pub const QUANTITIES: &[Quantity] = &[
     )
     .beside("true density", "nll_oracle"),
     quantity("nll_gap", "NLL above that of the true density, nats", Style::Fixed(3), "ours; ≤ marks an upper bound"),
+    quantity(
+        "spread",
+        "spread, degrees",
+        Style::Fixed(3),
+        "mean distance of samples to the nearest true pose: expectation over 16 samples of each test picture, exact for axes",
+    ),
+    quantity("spread_error", "standard error of the spread, degrees", Style::Fixed(3), "over test pictures"),
+    quantity("spread_median", "median distance, degrees", Style::Fixed(3), "over samples"),
+    quantity("spread_95", "95th percentile of the distance, degrees", Style::Fixed(3), "over samples"),
+    quantity("spread_far", "samples off by more than 10 degrees, %", Style::Fixed(2), "share of all samples"),
+    quantity(
+        "mode_error",
+        "mode error, degrees",
+        Style::Fixed(3),
+        "distance of the most likely pose, or of the most central of the samples",
+    ),
+    quantity("recall", "recall, degrees", Style::Fixed(2), "mean over true poses of the distance to the nearest sample"),
     quantity("tv", "total variation", Style::Fixed(4), "ours: frequencies on the finite set, nearest points"),
     quantity("drift_mean", "drift", Style::Scientific, "mean distance of samples from the set before projection"),
     quantity("drift_far", "share of samples off the set", Style::Fixed(4), "farther than 0.05 before projection"),

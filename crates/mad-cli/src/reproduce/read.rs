@@ -89,8 +89,8 @@ impl Experiment {
         }
     }
 
-    /// Drops all parts but those named.
-    fn keep(&mut self, only: &Only, key: &str) -> Result<(), ExperimentError> {
+    /// Drops all parts but those named. `key` says where the names come from.
+    pub fn keep(&mut self, only: &Only, key: &str) -> Result<(), ExperimentError> {
         let origin = self.name.clone();
         let missing = |what, name: &str, known: Vec<String>| ExperimentError::Name {
             origin: origin.clone(),

@@ -1,6 +1,6 @@
 //! Jobs on the cores there are: worker processes, their progress, their end.
 
-use super::{Job, Score, job};
+use super::{Job, Ledger, Score, job};
 use crate::args::Common;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -44,7 +44,16 @@ impl Outcomes {
     }
 }
 
-/// Jobs to be done, each once.
+/// A job, what it is called, and whether its score is not enough.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub name: String,
+    pub job: Job,
+    /// Whether its run folder is looked into afterwards.
+    pub folder_needed: bool,
+}
+
+/// How jobs are done, each once.
 pub struct Schedule<'a> {
     pub common: &'a Common,
     pub out: &'a Path,
@@ -52,6 +61,13 @@ pub struct Schedule<'a> {
     pub workers: usize,
     /// Threads of each.
     pub threads: u16,
+}
+
+impl Schedule<'_> {
+    /// The score of a job that is finished: from its folder, or from the ledger unless its folder is needed.
+    pub fn finished(&self, job: &Job, ledger: &Ledger, folder_needed: bool) -> Option<Score> {
+        job.finished(self.out).or_else(|| ledger.get(&job.id).filter(|_| !folder_needed).cloned())
+    }
 }
 
 struct Worker {
@@ -71,15 +87,19 @@ impl Schedule<'_> {
     /// Does all jobs that are not finished yet. `settled` is told whenever one of them is, and once before the first.
     pub fn run(
         &self,
-        jobs: &[(String, Job)],
+        jobs: &[Wanted],
+        ledger: &mut Ledger,
         interrupt: &Interrupt,
         mut settled: impl FnMut(&Outcomes) -> Result<(), CliError>,
     ) -> Result<Outcomes, CliError> {
         let mut outcomes = Outcomes::default();
         let mut waiting = VecDeque::new();
-        for (index, (_, job)) in jobs.iter().enumerate() {
-            match job.finished(self.out) {
-                Some(score) => drop(outcomes.scores.insert(job.id.clone(), score)),
+        for (index, Wanted { job, folder_needed, .. }) in jobs.iter().enumerate() {
+            match self.finished(job, ledger, *folder_needed) {
+                Some(score) => {
+                    ledger.add(&score)?;
+                    outcomes.scores.insert(job.id.clone(), score);
+                }
                 None => waiting.push_back(index),
             }
         }
@@ -87,8 +107,8 @@ impl Schedule<'_> {
         if waiting.is_empty() {
             return Ok(outcomes);
         }
-        let total: u64 = jobs.iter().map(|(_, job)| units(job)).sum();
-        let mut done = total - waiting.iter().map(|&index| units(&jobs[index].1)).sum::<u64>();
+        let total: u64 = jobs.iter().map(|wanted| units(&wanted.job)).sum();
+        let mut done = total - waiting.iter().map(|&index| units(&jobs[index].job)).sum::<u64>();
         let mut meter = Meter::start(self.common, "steps", done, total);
         let (sender, events) = channel();
         let mut workers: Vec<Worker> = Vec::new();
@@ -102,7 +122,7 @@ impl Schedule<'_> {
             while workers.len() < self.workers
                 && let Some(index) = waiting.pop_front()
             {
-                workers.push(self.start(&jobs[index].1, index, sender.clone())?);
+                workers.push(self.start(&jobs[index].job, index, sender.clone())?);
             }
             if workers.is_empty() {
                 break;
@@ -116,10 +136,11 @@ impl Schedule<'_> {
             let place = workers.iter().position(|worker| worker.index == index).expect("a running worker ended");
             let mut worker = workers.swap_remove(place);
             let status = worker.child.wait().map_err(|e| CliError::io("worker", e))?;
-            let (name, job) = &jobs[index];
+            let Wanted { name, job, .. } = &jobs[index];
             match (status.success().then(|| job.finished(self.out)).flatten(), stopping) {
                 (Some(score), _) => {
                     output::detail(self.common, format!("{name}: done"));
+                    ledger.add(&score)?;
                     outcomes.scores.insert(job.id.clone(), score);
                 }
                 (None, true) => continue,

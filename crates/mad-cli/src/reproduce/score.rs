@@ -127,12 +127,7 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     values.insert("drift_mean".into(), sampled.drift.mean);
     values.insert("drift_far".into(), sampled.drift.far);
     values.insert("sampling_seconds".into(), sampling_seconds);
-    if let Some(end) = times.last() {
-        values.insert("train_seconds".into(), end.seconds);
-        if end.step > 0 {
-            values.insert("step_ms".into(), 1e3 * end.step_seconds / end.step as f64);
-        }
-    }
+    values.extend(of_times(&times).into_iter().map(|(name, value)| (name.to_owned(), value)));
     Ok(Score {
         id: job.id.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -144,6 +139,16 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         times,
         seconds: begun.elapsed().as_secs_f64(),
     })
+}
+
+/// Seconds of training, and milliseconds per step.
+pub fn of_times(times: &[TimePoint]) -> Vec<(&'static str, f64)> {
+    let Some(end) = times.last() else { return Vec::new() };
+    let mut values = vec![("train_seconds", end.seconds)];
+    if end.step > 0 {
+        values.push(("step_ms", 1e3 * end.step_seconds / end.step as f64));
+    }
+    values
 }
 
 /// MMD between samples of the weights after `step` steps and training points.

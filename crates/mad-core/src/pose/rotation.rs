@@ -64,6 +64,31 @@ pub fn angle(a: &[f64], b: &[f64]) -> f64 {
     2.0 * (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]).sqrt().atan2(p[3].abs())
 }
 
+/// Where a rotation takes the third axis: R e_z.
+pub fn axis(q: &[f64]) -> [f64; 3] {
+    matrix(q).map(|row| row[2])
+}
+
+/// A rotation that takes the third axis to the unit vector `a`, after a turn about it by `twist` radians.
+///
+/// # Formula
+/// (−a_y, a_x, 0, 1 + a_z), scaled to length one, times the turn; half a turn about x where a = −e_z.
+pub fn with_axis(a: &[f64; 3], twist: f64) -> Quaternion {
+    let mut q = match 1.0 + a[2] > 1e-9 {
+        true => [-a[1], a[0], 0.0, 1.0 + a[2]],
+        false => [1.0, 0.0, 0.0, 0.0],
+    };
+    unit(&mut q);
+    crate::manifold::multiply(&q, &[0.0, 0.0, (0.5 * twist).sin(), (0.5 * twist).cos()])
+}
+
+/// The rotation about the direction of `v` by |v| radians.
+pub fn by(v: &[f64; 3]) -> Quaternion {
+    let angle = crate::special::norm(v);
+    let factor = if angle > 1e-12 { (0.5 * angle).sin() / angle } else { 0.5 };
+    [factor * v[0], factor * v[1], factor * v[2], (0.5 * angle).cos()]
+}
+
 /// Scales to length one.
 pub(super) fn unit(q: &mut Quaternion) {
     let norm = crate::special::norm(q);

@@ -83,6 +83,11 @@ impl Solid {
         }
     }
 
+    /// Whether the reflection of its first axis leaves the solid as it is, so that a flipped picture is a picture of it too.
+    pub fn is_mirror_symmetric(self) -> bool {
+        !matches!(self.0, Kind::MarkedTetrahedron | Kind::MarkedCylinder | Kind::MarkedSphere)
+    }
+
     pub(super) fn body(self) -> Body {
         match self.0 {
             Kind::Tetrahedron => Body::Polyhedron(&body::TETRAHEDRON),

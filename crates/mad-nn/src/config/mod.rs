@@ -20,6 +20,7 @@ use crate::{
     method::MethodSpec,
     net::{self, Activation},
     optim::{Adam, Decline, Rate},
+    train::Training,
 };
 use mad_core::{
     data::SplitKind,
@@ -232,6 +233,22 @@ impl Config {
             clip: self.clip,
             ema: self.ema,
             warm_start: self.ema_start == EmaStart::Warm,
+        }
+    }
+
+    /// How the run is trained, whatever it learns.
+    pub fn training(&self) -> Training {
+        Training {
+            seed: self.seed,
+            steps: self.steps,
+            rate: self.rate(),
+            adam: self.adam(),
+            log_every: self.log_every,
+            evaluate_every: self.evaluate_every,
+            checkpoint_every: self.checkpoint_every,
+            keep_checkpoints: self.keep_checkpoints,
+            select: self.select,
+            patience: self.patience,
         }
     }
 

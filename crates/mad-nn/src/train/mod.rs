@@ -5,13 +5,15 @@ mod fit;
 mod log;
 mod observer;
 mod rows;
+mod session;
 mod step;
 mod validate;
 
 pub use error::TrainError;
-pub use fit::{Fit, Outcome, fit, fit_on, resume};
+pub use fit::{Fit, fit, fit_on, resume};
 pub use observer::{Observer, Silent, StepReport};
 pub use rows::{Fresh, Rows};
+pub use session::{Outcome, Trained, Trainee, Training, train};
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;
 pub(crate) use validate::{summary, validate};

@@ -11,5 +11,6 @@ pub mod loss;
 pub mod mmd_vs_time;
 pub mod seeds;
 pub mod so3;
+pub mod symsol;
 #[cfg(test)]
 mod tests;

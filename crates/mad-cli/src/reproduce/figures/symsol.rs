@@ -1,0 +1,89 @@
+//! `figure-symsol` and `figure-symsol-training`: pictures with sampled poses, and how drift and spread fall.
+
+use super::seeds::{MethodCurves, bands};
+use crate::{
+    error::CliError,
+    plot::{CurvePanel, Figure, Panel, PicturePanel, PlotError, RotationsPanel, Scale, TiltWheel},
+};
+use mad_core::{Points, manifold::multiply};
+use mad_nn::pose::{Images, PoseRun};
+use std::borrow::Cow;
+
+/// Poses sampled for each picture.
+const POSES: usize = 400;
+
+/// True poses marked where there is a whole circle of them.
+const MOST_MARKS: usize = 90;
+
+/// One solid with the runs that saw it.
+pub struct Row<'a> {
+    /// Name of the solid.
+    pub title: &'a str,
+    /// Labels and runs.
+    pub runs: Vec<(&'a str, PoseRun)>,
+}
+
+/// Draws a test picture of each solid beside the poses that each run finds possible.
+pub fn draw(title: &str, rows: &[Row]) -> Result<Figure<'static>, CliError> {
+    let mut figure = Figure::new(title);
+    for (index, row) in rows.iter().enumerate() {
+        let Some((_, first)) = row.runs.first() else { continue };
+        let test = Images::open(first.config())?.test(1);
+        let listed = first.config().solid().symmetry().listed();
+        let every = listed.len().div_ceil(MOST_MARKS);
+        let truth = listed.iter().step_by(every).flat_map(|g| multiply(&test.poses[0], g)).collect();
+        let truth = Points::from_vec(truth, 4);
+        let picture =
+            PicturePanel { title: row.title.to_owned(), size: first.config().size, pixels: test.images.clone() };
+        let mut panels: Vec<Box<dyn Panel>> = vec![Box::new(picture)];
+        for (label, run) in &row.runs {
+            let poses = run.sample(&test.images, POSES, 0)?.poses;
+            panels.push(Box::new(RotationsPanel {
+                title: (*label).to_owned(),
+                note: String::new(),
+                points: Cow::Owned(Points::from_vec(poses.into_iter().flatten().collect(), 4)),
+                marks: Some(truth.clone()),
+            }));
+        }
+        if index == 0 {
+            panels.push(Box::new(TiltWheel));
+        }
+        figure.push_row(panels);
+    }
+    Ok(figure)
+}
+
+/// Curves of one solid.
+pub struct Curves {
+    /// Name of the solid.
+    pub title: String,
+    /// Drift over steps.
+    pub drift: Vec<MethodCurves>,
+    /// Spread over steps, in degrees.
+    pub spread: Vec<MethodCurves>,
+}
+
+/// Draws drift and spread over the steps of training, a row for each solid.
+pub fn draw_training(title: &str, solids: &[Curves]) -> Result<Figure<'static>, PlotError> {
+    let mut figure = Figure::new(title);
+    for solid in solids {
+        let panel = |what: &str, unit: &str, methods: &[MethodCurves]| -> Box<dyn Panel> {
+            Box::new(CurvePanel {
+                title: format!("{}: {what}", solid.title),
+                x: ("step".to_owned(), Scale::Linear),
+                y: (unit.to_owned(), Scale::Log),
+                series: bands(Scale::Linear, methods),
+                area: Some((400.0, 240.0)),
+                ..CurvePanel::default()
+            })
+        };
+        if solid.drift.iter().chain(&solid.spread).all(|m| m.seeds.iter().all(Vec::is_empty)) {
+            return Err(PlotError::Empty { title: title.to_owned(), what: "points over training" });
+        }
+        figure.push_row(vec![
+            panel("drift", "mean distance before projection", &solid.drift),
+            panel("spread", "degrees", &solid.spread),
+        ]);
+    }
+    Ok(figure)
+}

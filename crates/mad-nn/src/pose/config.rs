@@ -1,0 +1,303 @@
+//! Settings of a pose run: flat keys, the same in a config file and in `--set key=value`.
+
+use super::{PoseError, method};
+use crate::{
+    config::Select,
+    optim::{Adam, Decline, Rate},
+    train::Training,
+    vision,
+};
+use mad_core::{noise::NoiseRange, pose::Solid};
+use serde::{Deserialize, Serialize};
+
+/// What a denoising method is held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoseTargets {
+    /// One fixed representative of all poses that look the same, as in the MAD paper; samples are lifted to a random one.
+    Canonical,
+    /// All poses that look the same at once: the posterior mean over the whole orbit.
+    Orbit,
+}
+
+/// A complete, checked description of a pose run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PoseConfig {
+    /// The solid: a name from SymSol.
+    pub solid: String,
+    /// A folder or zip in the layout of SymSol; empty for images rendered on the way.
+    pub archive: String,
+    /// How poses are learned: a name of [`method::POSE_METHODS`].
+    pub method: String,
+    /// What a denoising method is held to.
+    pub targets: PoseTargets,
+    /// Pixels of a side.
+    pub size: usize,
+    /// The network that sees the image.
+    pub encoder: String,
+    /// Numbers it hands on.
+    pub features: usize,
+    /// Width of the head.
+    pub width: usize,
+    /// Hidden layers of the head.
+    pub depth: usize,
+    /// Images in a batch.
+    pub images: usize,
+    /// Noise draws, or queries, per image.
+    pub draws: usize,
+    /// Training steps.
+    pub steps: u64,
+    /// Seed of weights, batches and noise.
+    pub seed: u64,
+    /// Largest learning rate; it falls to zero like half a cosine wave.
+    pub learning_rate: f64,
+    /// Steps of rising rate.
+    pub warmup: u64,
+    /// Decay of weights.
+    pub weight_decay: f64,
+    /// Largest norm of a gradient.
+    pub clip: f64,
+    /// Memory of the averaged weights.
+    pub ema: f64,
+    /// Smallest noise level.
+    pub sigma_min: f64,
+    /// Largest noise level.
+    pub sigma_max: f64,
+    /// Weight of the regression of the invariant embedding beside the loss of the method.
+    pub auxiliary: f64,
+    /// Calls of the denoiser per sample.
+    pub nfe: usize,
+    /// Whether a picture is asked about in all positions that move its pose in a known way, and the answers averaged.
+    pub symmetrised: bool,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u64,
+    /// Checkpoints kept.
+    pub keep_checkpoints: u64,
+    /// Steps between logged losses.
+    pub log_every: u64,
+}
+
+impl Default for PoseConfig {
+    fn default() -> Self {
+        Self {
+            solid: "cube".into(),
+            archive: String::new(),
+            method: "mad".into(),
+            targets: PoseTargets::Orbit,
+            size: 32,
+            encoder: "cnn-small".into(),
+            features: 64,
+            width: 128,
+            depth: 3,
+            images: 128,
+            draws: 16,
+            steps: 10_000,
+            seed: 0,
+            learning_rate: 1e-3,
+            warmup: 200,
+            weight_decay: 1e-4,
+            clip: 1.0,
+            ema: 0.999,
+            sigma_min: 5e-4,
+            sigma_max: 0.7,
+            auxiliary: 0.3,
+            nfe: 24,
+            symmetrised: true,
+            checkpoint_every: 1000,
+            keep_checkpoints: 1,
+            log_every: 100,
+        }
+    }
+}
+
+impl PoseConfig {
+    /// Settings from assignments such as `steps=2000`, on top of the defaults for `solid`.
+    pub fn new(solid: &str, table: &toml::Table) -> Result<Self, PoseError> {
+        let defaults = Self { solid: solid.into(), ..Self::default() };
+        let mut full = toml::Table::try_from(&defaults).expect("a flat struct is a TOML table");
+        let canonical = table.get("targets").and_then(|v| v.as_str()) == Some("canonical");
+        if canonical {
+            // Single points look uniform only under much more noise than whole orbits.
+            full.insert("sigma_max".into(), 5.0.into());
+        }
+        for (key, value) in table {
+            match full.get(key) {
+                None => return Err(unknown(key, full.keys())),
+                // A whole number stands for itself where a number with a fraction is meant.
+                Some(toml::Value::Float(_)) if value.is_integer() => {
+                    full.insert(key.clone(), (value.as_integer().unwrap_or_default() as f64).into());
+                }
+                Some(_) => drop(full.insert(key.clone(), value.clone())),
+            }
+        }
+        Self::from_table(full, "settings")
+    }
+
+    /// Reads `config.toml` back, with the same checks.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, PoseError> {
+        let table = text
+            .parse::<toml::Table>()
+            .map_err(|e| PoseError::Setting { problem: format!("{origin}: {}", e.message()) })?;
+        Self::from_table(table, origin)
+    }
+
+    fn from_table(table: toml::Table, origin: &str) -> Result<Self, PoseError> {
+        let config: Self = serde_path_to_error::deserialize(table).map_err(|e| {
+            let (key, problem) = (e.path().to_string(), e.inner().message().to_owned());
+            PoseError::Setting { problem: format!("{origin}: {key}: {problem}") }
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// As `config.toml` holds it.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a flat struct of numbers and strings can be written as TOML")
+    }
+
+    fn check(&self) -> Result<(), PoseError> {
+        let refuse = |problem: String| Err(PoseError::Setting { problem });
+        if Solid::lookup(&self.solid).is_none() {
+            let known: Vec<&str> = mad_core::pose::SOLIDS.iter().map(|solid| solid.name()).collect();
+            return refuse(format!("solid = {}: known are {}", self.solid, known.join(", ")));
+        }
+        let method = method::lookup(&self.method)?;
+        vision::Encoder::new(&self.encoder, self.encoder_shape(self.features))
+            .map_err(|e| PoseError::Setting { problem: format!("encoder: {e}") })?;
+        NoiseRange::new(self.sigma_min, self.sigma_max)
+            .map_err(|e| PoseError::Setting { problem: format!("sigma_min, sigma_max: {e}") })?;
+        let counts = [
+            ("size", self.size, 16, 512),
+            ("features", self.features, 1, 4096),
+            ("width", self.width, 1, 4096),
+            ("depth", self.depth, 1, 64),
+            ("images", self.images, 1, 65_536),
+            ("draws", self.draws, 1, 65_536),
+            ("nfe", self.nfe, 2, 10_000),
+        ];
+        if let Some((key, value, least, most)) = counts.into_iter().find(|(_, v, least, most)| v < least || v > most) {
+            return refuse(format!("{key} = {value}: from {least} to {most}"));
+        }
+        let rates = [
+            ("learning_rate", self.learning_rate, 1.0),
+            ("weight_decay", self.weight_decay, 1.0),
+            ("clip", self.clip, f64::MAX),
+            ("ema", self.ema, 1.0 - 1e-9),
+            ("auxiliary", self.auxiliary, f64::MAX),
+        ];
+        if let Some((key, value, most)) = rates.into_iter().find(|(_, v, most)| !(*v >= 0.0 && v <= most)) {
+            return refuse(format!("{key} = {value}: from 0 to {most}"));
+        }
+        if let Some((key, _)) = [
+            ("checkpoint_every", self.checkpoint_every),
+            ("log_every", self.log_every),
+            ("keep_checkpoints", self.keep_checkpoints),
+        ]
+        .into_iter()
+        .find(|(_, v)| *v == 0)
+        {
+            return refuse(format!("{key} = 0: at least 1"));
+        }
+        match method.method.refuses(self) {
+            Some(problem) => refuse(format!("method = {}: {problem}", self.method)),
+            None => Ok(()),
+        }
+    }
+
+    /// The solid.
+    pub fn solid(&self) -> Solid {
+        Solid::lookup(&self.solid).expect("checked when the config was made")
+    }
+
+    /// What the encoder sees and hands on.
+    pub fn encoder_shape(&self, features: usize) -> vision::EncoderShape {
+        vision::EncoderShape { size: self.size, channels: 1, features }
+    }
+
+    /// Smallest and largest noise level.
+    pub fn noise_range(&self) -> NoiseRange {
+        NoiseRange { min: self.sigma_min, max: self.sigma_max }
+    }
+
+    /// How the run is trained.
+    pub fn training(&self) -> Training {
+        Training {
+            seed: self.seed,
+            steps: self.steps,
+            rate: Rate {
+                peak: self.learning_rate,
+                warmup: self.warmup.min(self.steps),
+                steps: self.steps,
+                decline: Decline::Cosine,
+            },
+            adam: Adam {
+                beta1: 0.9,
+                beta2: 0.999,
+                epsilon: 1e-8,
+                weight_decay: self.weight_decay,
+                clip: self.clip,
+                ema: self.ema,
+                warm_start: true,
+            },
+            log_every: self.log_every,
+            evaluate_every: 0,
+            checkpoint_every: self.checkpoint_every,
+            keep_checkpoints: self.keep_checkpoints,
+            select: Select::Last,
+            patience: 0,
+        }
+    }
+
+    /// Hash of everything that decides the weights.
+    pub fn hash(&self) -> String {
+        let decisive =
+            Self { checkpoint_every: 1, keep_checkpoints: 1, log_every: 1, nfe: 2, symmetrised: true, ..self.clone() };
+        blake3::hash(decisive.to_toml().as_bytes()).to_hex().to_string()
+    }
+}
+
+fn unknown<'a>(key: &str, known: impl Iterator<Item = &'a String>) -> PoseError {
+    let known: Vec<&str> = known.map(String::as_str).collect();
+    let near = known.iter().max_by(|a, b| strsim::jaro_winkler(a, key).total_cmp(&strsim::jaro_winkler(b, key)));
+    let hint = near
+        .filter(|name| strsim::jaro_winkler(name, key) > 0.8)
+        .map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
+    PoseError::Setting { problem: format!("unknown key `{key}`{hint}; known: {}", known.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Result<PoseConfig, PoseError> {
+        PoseConfig::new("cube", &text.parse().unwrap())
+    }
+
+    #[test]
+    fn settings_are_read_back() {
+        let made = config("steps = 7\nlearning_rate = 1\ntargets = 'canonical'").unwrap();
+        assert_eq!((made.steps, made.learning_rate, made.sigma_max), (7, 1.0, 5.0));
+        assert_eq!(PoseConfig::from_toml(&made.to_toml(), "config.toml").unwrap(), made);
+        assert_ne!(made.hash(), config("steps = 8").unwrap().hash());
+        let often = PoseConfig { checkpoint_every: 3, ..made.clone() };
+        assert_eq!(often.hash(), made.hash());
+    }
+
+    #[test]
+    fn faults_are_named_with_their_keys() {
+        for (text, words) in [
+            ("stesp = 1", "did you mean `steps`"),
+            ("steps = 'many'", "steps"),
+            ("method = 'magic'", "method"),
+            ("encoder = 'eye'", "encoder"),
+            ("sigma_min = 2.0", "sigma_min"),
+            ("draws = 0", "draws = 0"),
+            ("ema = 1.5", "ema"),
+        ] {
+            let error = config(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        assert!(PoseConfig::new("teapot", &toml::Table::new()).unwrap_err().to_string().contains("icosa"));
+    }
+}

@@ -1,0 +1,22 @@
+//! Poses from images: given a picture of a solid, which rotations may it have?
+//!
+//! Models here see an image through an encoder of [`crate::vision`] and answer with samples of rotations. They are trained by
+//! the same loop, kept in the same checkpoints and told apart by the same registries as everything else.
+
+mod config;
+mod denoising;
+mod error;
+mod head;
+mod images;
+mod method;
+mod regression;
+mod run;
+mod score;
+mod space;
+
+pub use config::{PoseConfig, PoseTargets};
+pub use error::PoseError;
+pub use images::{Images, PoseBatch, Turn};
+pub use method::{POSE_METHODS, PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, lookup};
+pub use run::{PoseFit, PoseRun, fit_pose};
+pub use score::{PoseReport, score_pose};

@@ -1,0 +1,245 @@
+//! Run folders of pose models.
+//!
+//! ```text
+//! RUN/
+//! ├─ config.toml     resolved settings
+//! ├─ pose.json       version, seed, hash of the settings
+//! ├─ metrics.jsonl   one line per logged loss
+//! ├─ timing.jsonl    seconds, which no two runs share
+//! └─ checkpoints/    step-00002000/ …
+//! ```
+
+use super::{Images, PoseBatch, PoseConfig, PoseError, PoseModel, PoseSamples, method};
+use crate::{
+    bridge,
+    checkpoint::{self, Identity, State},
+    device::DeviceChoice,
+    disk::{Disk, RealDisk},
+    method::{Graded, Objective},
+    net::Layout,
+    run::RunError,
+    train::{Observer, Outcome, Trainee, Training, Validation, train},
+};
+use burn::tensor::Device;
+use mad_core::rng::{Purpose, stream};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+/// Version of the form of pose folders.
+const SCHEMA: u32 = 1;
+
+const INFO: &str = "pose.json";
+const CONFIG: &str = "config.toml";
+
+/// Contents of `pose.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Info {
+    schema: u32,
+    version: String,
+    revision: Option<String>,
+    /// Hash of the settings that decide the weights.
+    config_hash: String,
+}
+
+/// An open pose run.
+pub struct PoseRun {
+    path: PathBuf,
+    config: PoseConfig,
+    model: Box<dyn PoseModel>,
+}
+
+impl std::fmt::Debug for PoseRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PoseRun").field("path", &self.path).field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+/// A fit that ended well.
+#[derive(Debug)]
+pub struct PoseFit {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Steps done.
+    pub step: u64,
+    /// Seconds spent in this call.
+    pub seconds: f64,
+    /// The folder.
+    pub run: PoseRun,
+}
+
+impl PoseRun {
+    /// Whether a folder holds a pose run.
+    pub fn is_at(path: &Path) -> bool {
+        path.join(INFO).is_file()
+    }
+
+    /// Opens a folder.
+    pub fn open(path: &Path) -> Result<Self, PoseError> {
+        if !Self::is_at(path) {
+            return Err(PoseError::NotAPoseRun { path: path.into() });
+        }
+        let read = |name: &str| {
+            let file = path.join(name);
+            fs::read_to_string(&file).map_err(|e| RunError::io("read", &file, e))
+        };
+        let damaged = |name: &str, problem: String| RunError::Damaged { path: path.join(name), problem };
+        let info: Info = serde_json::from_str(&read(INFO)?).map_err(|e| damaged(INFO, e.to_string()))?;
+        if info.schema > SCHEMA {
+            let (path, version) = (path.join(INFO), info.version);
+            return Err(RunError::Newer { path, version, schema: info.schema, known: SCHEMA }.into());
+        }
+        let config = PoseConfig::from_toml(&read(CONFIG)?, CONFIG).map_err(|e| damaged(CONFIG, e.to_string()))?;
+        if config.hash() != info.config_hash {
+            let problem = "its hash is not the one in pose.json; the file is damaged or was edited";
+            return Err(damaged(CONFIG, problem.into()).into());
+        }
+        let model = method::lookup(&config.method)?.method.model(&config);
+        Ok(Self { path: path.into(), config, model })
+    }
+
+    /// Makes the folder, all of it or nothing.
+    fn create(path: &Path, config: &PoseConfig) -> Result<Self, PoseError> {
+        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(RunError::Occupied { path: path.into() }.into());
+        }
+        let info = Info {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").into(),
+            revision: option_env!("MAD_REVISION").map(Into::into),
+            config_hash: config.hash(),
+        };
+        let info = serde_json::to_string_pretty(&info).expect("strings can be written as JSON") + "\n";
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let io = |e| RunError::io("make", path, e);
+        let fill = || {
+            RealDisk.create_dir(&temporary.join("checkpoints"))?;
+            RealDisk.write(&temporary.join("metrics.jsonl"), b"")?;
+            RealDisk.write(&temporary.join(CONFIG), config.to_toml().as_bytes())?;
+            RealDisk.write(&temporary.join(INFO), info.as_bytes())?;
+            RealDisk.sync_dir(&temporary)?;
+            RealDisk.rename(&temporary, path)
+        };
+        if let Err(e) = fill() {
+            let _ = fs::remove_dir_all(&temporary);
+            return Err(io(e).into());
+        }
+        Self::open(path)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Resolved settings.
+    pub fn config(&self) -> &PoseConfig {
+        &self.config
+    }
+
+    /// The model without weights.
+    pub fn model(&self) -> &dyn PoseModel {
+        self.model.as_ref()
+    }
+
+    /// Steps of the checkpoints in the folder, rising.
+    pub fn steps(&self) -> Result<Vec<u64>, PoseError> {
+        Ok(checkpoint::steps(&self.checkpoints()).map_err(RunError::from)?)
+    }
+
+    /// The averaged weights of the last step.
+    pub fn weights(&self) -> Result<Vec<f32>, PoseError> {
+        let none = || checkpoint::CheckpointError::None { folder: self.checkpoints() };
+        let step = *self.steps()?.last().ok_or_else(none).map_err(RunError::from)?;
+        self.weights_at(step)
+    }
+
+    /// The averaged weights of a step that has a checkpoint.
+    pub fn weights_at(&self, step: u64) -> Result<Vec<f32>, PoseError> {
+        let state: State = checkpoint::load(&self.checkpoints(), step, self.model.layout(), &Trainee::identity(self))
+            .map_err(RunError::from)?;
+        Ok(state.weights.ema)
+    }
+
+    /// Poses drawn for one image, whose pixels are those of the run.
+    pub fn sample(&self, image: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
+        self.model.sample(&self.weights()?, image, draws, seed)
+    }
+}
+
+impl Trainee for PoseRun {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn training(&self) -> Training {
+        self.config.training()
+    }
+
+    fn identity(&self) -> Identity {
+        // The images are part of the settings: they are rendered from the seed, or named by their archive.
+        Identity { config_hash: self.config.hash(), data_hash: String::new() }
+    }
+
+    fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
+        let images = Images::open(&self.config).map_err(|e| RunError::Contents { problem: e.to_string() })?;
+        Ok(Box::new(PoseObjective { run: self, images }))
+    }
+}
+
+/// What a pose run minimises.
+struct PoseObjective<'a> {
+    run: &'a PoseRun,
+    images: Images,
+}
+
+impl Objective for PoseObjective<'_> {
+    fn layout(&self) -> &Layout {
+        self.run.model.layout()
+    }
+
+    fn initialise(&self, seed: u64) -> Vec<f32> {
+        self.run.model.initialise(seed)
+    }
+
+    fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
+        let PoseConfig { images, seed, .. } = self.run.config;
+        let batch: PoseBatch = self.images.batch(images, seed, step);
+        let mut rng = stream(seed, Purpose::Train, step);
+        let (loss, gradient) =
+            bridge::differentiate(weights, device, |weights| self.run.model.loss(weights, &batch, &mut rng, device));
+        Graded { loss, gradient, levels: vec![0.0] }
+    }
+
+    fn validate(&self, _weights: &[f32], _step: u64) -> Option<Validation> {
+        None
+    }
+}
+
+/// Makes the pose run `out` and trains, or continues the one that is there if `resume` is true.
+pub fn fit_pose(
+    config: &PoseConfig,
+    out: &Path,
+    resume: bool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<PoseFit, PoseError> {
+    let run = match resume && PoseRun::is_at(out) {
+        false => PoseRun::create(out, config)?,
+        true => {
+            let run = PoseRun::open(out)?;
+            if run.config.hash() != config.hash() {
+                let problem = format!("{}: settings differ from those of the run; choose another --out", out.display());
+                return Err(PoseError::Setting { problem });
+            }
+            run
+        }
+    };
+    let trained = train(DeviceChoice::Cpu, &run, observer, stop)?;
+    Ok(PoseFit { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
+}

@@ -1,0 +1,82 @@
+//! The score of a pose model on images it has not seen.
+
+use super::{Images, PoseError, PoseRun, PoseSamples};
+use mad_core::{
+    manifold::Quaternion,
+    metrics::Drift,
+    pose::{Answer, PoseScore, Symmetry, score},
+};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Numbers of the test images at which the log-density is taken: every listed pose of each costs an evaluation.
+const MOST_LISTED: usize = 24;
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PoseReport {
+    /// Images of the test.
+    pub images: usize,
+    /// Samples of each.
+    pub draws: usize,
+    /// Distances, in degrees.
+    #[serde(flatten)]
+    pub score: PoseScore,
+    /// Mean distance of samples from the set before projection; only for methods that walk in ambient space.
+    pub drift: Option<Drift>,
+    /// Mean log-density of the true poses with respect to the volume 8π² of the rotations.
+    pub log_likelihood: Option<f64>,
+    /// Seconds for 1000 samples.
+    pub seconds_per_thousand: f64,
+}
+
+/// Scores the weights after `step` steps, or the last ones, on `count` test images with `draws` samples each.
+pub fn score_pose(
+    run: &PoseRun,
+    step: Option<u64>,
+    count: usize,
+    draws: usize,
+    seed: u64,
+) -> Result<PoseReport, PoseError> {
+    let weights = match step {
+        Some(step) => run.weights_at(step)?,
+        None => run.weights()?,
+    };
+    let test = Images::open(run.config())?.test(count);
+    let symmetry = run.config().solid().symmetry();
+    let begun = std::time::Instant::now();
+    let PoseSamples { poses, modes, drift } = run.model().sample(&weights, &test.images, draws, seed)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let modes = modes.unwrap_or_else(|| medoids(&symmetry, &poses, draws));
+    let samples = poses.chunks(draws.max(1)).map(<[Quaternion]>::to_vec);
+    let answers: Vec<Answer> =
+        test.poses.iter().zip(samples).map(|(truth, samples)| Answer { truth: *truth, samples, mode: None }).collect();
+    let nothing = || PoseError::Setting { problem: "a score needs at least one image and one sample".into() };
+    let mut score = score(symmetry, &answers).ok_or_else(nothing)?;
+    let off = test.poses.iter().zip(&modes).map(|(truth, mode)| symmetry.distance(mode, truth).to_degrees());
+    score.mode_error = Some(off.sum::<f64>() / modes.len().max(1) as f64);
+    let listed = symmetry.listed();
+    let some = listed.len().div_ceil(MOST_LISTED);
+    let orbits: Vec<Vec<Quaternion>> = test
+        .poses
+        .iter()
+        .map(|q| listed.iter().step_by(some).map(|g| mad_core::manifold::multiply(q, g)).collect())
+        .collect();
+    let log_likelihood = run.model().log_density(&weights, &test.images, &orbits).map(|densities| {
+        let per_image = densities.iter().map(|image| image.iter().sum::<f64>() / image.len() as f64);
+        per_image.sum::<f64>() / densities.len().max(1) as f64
+    });
+    let images = test.poses.len();
+    let seconds_per_thousand = 1e3 * seconds / (images * draws).max(1) as f64;
+    Ok(PoseReport { images, draws, score, drift, log_likelihood, seconds_per_thousand })
+}
+
+/// For each image the sample that is nearest to the others.
+fn medoids(symmetry: &Symmetry, poses: &[Quaternion], draws: usize) -> Vec<Quaternion> {
+    let central = |samples: &[Quaternion]| {
+        let total = |a: &Quaternion| samples.iter().map(|b| symmetry.distance(a, b)).sum::<f64>();
+        let best = samples.iter().map(|a| (total(a), a)).min_by(|a, b| a.0.total_cmp(&b.0));
+        best.map_or([0.0, 0.0, 0.0, 1.0], |(_, pose)| *pose)
+    };
+    poses.par_chunks(draws.max(1)).map(central).collect()
+}

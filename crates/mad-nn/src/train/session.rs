@@ -1,0 +1,249 @@
+//! The loop: steps, validations, checkpoints, and what to do when steps fail.
+
+use super::{
+    Observer, StepReport, TrainError,
+    log::{Line, Log, write_timing},
+    step::{Stepped, Trainer},
+};
+use crate::{
+    checkpoint::{self, Best, Identity, Progress, State},
+    config::Select,
+    device::DeviceChoice,
+    disk::{Disk, RealDisk},
+    method::Objective,
+    optim::{Adam, Rate, Weights},
+    run::{Lock, RunError},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+
+/// Steps in a row that may be skipped before a run is given up.
+const MAX_SKIPPED: u64 = 10;
+
+/// How a run is trained, whatever it learns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Training {
+    /// Seed of the initial weights.
+    pub seed: u64,
+    /// Steps of the whole run.
+    pub steps: u64,
+    /// The learning rate of each step.
+    pub rate: Rate,
+    /// How weights follow gradients.
+    pub adam: Adam,
+    /// Steps between logged losses.
+    pub log_every: u64,
+    /// Steps between validations; 0 for none.
+    pub evaluate_every: u64,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u64,
+    /// Checkpoints kept beside the best one.
+    pub keep_checkpoints: u64,
+    /// Which weights answer in the end.
+    pub select: Select,
+    /// Validations without a better score after which training ends; 0 for no such end.
+    pub patience: u64,
+}
+
+/// A run folder as the loop sees it.
+pub trait Trainee {
+    /// The folder.
+    fn path(&self) -> &Path;
+
+    /// How it is trained.
+    fn training(&self) -> Training;
+
+    /// What its checkpoints belong to.
+    fn identity(&self) -> Identity;
+
+    /// What is minimised.
+    fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError>;
+
+    /// Where its checkpoints stand.
+    fn checkpoints(&self) -> PathBuf {
+        self.path().join("checkpoints")
+    }
+}
+
+/// How training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All steps are done, or patience ran out.
+    Finished,
+    /// It was told to stop; the checkpoint of the last step is written.
+    Interrupted,
+}
+
+/// What came of training.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trained {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Steps done.
+    pub step: u64,
+    /// Seconds spent in this call on steps, validations and checkpoints.
+    pub seconds: f64,
+}
+
+/// Trains from the newest checkpoint on, or from the start. Once `stop` is true the step at hand is finished and saved.
+pub fn train(
+    device: DeviceChoice,
+    run: &dyn Trainee,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Trained, TrainError> {
+    let _lock = Lock::take(run.path())?;
+    checkpoint::clean(&RealDisk, &run.checkpoints())?;
+    let start = Instant::now();
+    let objective = run.objective()?;
+    let mut session = Session::open(run, objective.as_ref(), &RealDisk)?;
+    let from = session.state.progress.step;
+    observer.started(from, session.training.steps);
+    let outcome = session.run(device, observer, stop)?;
+    let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
+    write_timing(run.path(), device, from, step, seconds)?;
+    Ok(Trained { outcome, step, seconds })
+}
+
+/// A run being trained.
+struct Session<'a> {
+    run: &'a dyn Trainee,
+    disk: &'a dyn Disk,
+    training: Training,
+    objective: &'a dyn Objective,
+    state: State,
+    saved: Option<u64>,
+    log: Log,
+}
+
+impl<'a> Session<'a> {
+    fn open(run: &'a dyn Trainee, objective: &'a dyn Objective, disk: &'a dyn Disk) -> Result<Self, TrainError> {
+        let (training, folder) = (run.training(), run.checkpoints());
+        let saved = checkpoint::steps(&folder)?.last().copied();
+        let state = match saved {
+            Some(step) => checkpoint::load(&folder, step, objective.layout(), &run.identity())?,
+            None => State { weights: Weights::new(objective.initialise(training.seed)), progress: Progress::default() },
+        };
+        let log = Log::open(disk, run.path(), state.progress.step)?;
+        Ok(Self { run, disk, training, objective, state, saved, log })
+    }
+
+    fn run(
+        &mut self,
+        device: DeviceChoice,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, TrainError> {
+        let trainer = Trainer { objective: self.objective, adam: self.training.adam, device: device.open()? };
+        let rate = self.training.rate;
+        let steps = self.training.steps;
+        if steps == 0 && self.saved.is_none() {
+            // Nothing to train is the score of what there is.
+            self.validate(observer)?;
+        }
+        while self.state.progress.step < steps && !self.state.progress.stopped_early {
+            if stop.load(Ordering::Relaxed) {
+                self.save(observer)?;
+                return Ok(Outcome::Interrupted);
+            }
+            let index = self.state.progress.step;
+            let learning_rate = rate.at(index);
+            let weights = &mut self.state.weights;
+            let begun = Instant::now();
+            let Stepped { loss, gradient_norm, levels } = device.run(|| trainer.step(weights, index, learning_rate))?;
+            let seconds = begun.elapsed().as_secs_f64();
+            self.count(loss, gradient_norm.is_finite(), &levels)?;
+            let step = self.state.progress.step;
+            if step.is_multiple_of(self.training.log_every) || step == steps {
+                self.log_loss(learning_rate, gradient_norm)?;
+            }
+            observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm, seconds });
+            let every = self.training.evaluate_every;
+            if every > 0 && (step.is_multiple_of(every) || step == steps) {
+                self.validate(observer)?;
+            }
+            if step.is_multiple_of(self.training.checkpoint_every) {
+                self.save(observer)?;
+            }
+        }
+        self.save(observer)?;
+        Ok(Outcome::Finished)
+    }
+
+    /// Takes note of a step; gives up after too many without a finite gradient.
+    fn count(&mut self, loss: f64, finite: bool, levels: &[f64]) -> Result<(), TrainError> {
+        let progress = &mut self.state.progress;
+        progress.step += 1;
+        if finite {
+            progress.loss_sum += loss;
+            progress.loss_count += 1;
+            progress.last_loss = Some(loss);
+            progress.skipped = 0;
+            return Ok(());
+        }
+        progress.skipped += 1;
+        if progress.skipped <= MAX_SKIPPED {
+            return Ok(());
+        }
+        Err(TrainError::Diverged {
+            step: progress.step,
+            skipped: progress.skipped,
+            sigma_min: levels.iter().copied().fold(f64::INFINITY, f64::min),
+            sigma_max: levels.iter().copied().fold(0.0, f64::max),
+            last_loss: progress.last_loss,
+            checkpoint: self.saved.map(|step| checkpoint::path_of(&self.run.checkpoints(), step)),
+        })
+    }
+
+    fn log_loss(&mut self, learning_rate: f64, gradient_norm: f64) -> Result<(), TrainError> {
+        let progress = &mut self.state.progress;
+        if progress.loss_count > 0 {
+            let loss = progress.loss_sum / progress.loss_count as f64;
+            self.log.write(&Line::Train { step: progress.step, loss, learning_rate, gradient_norm })?;
+        }
+        (progress.loss_sum, progress.loss_count) = (0.0, 0);
+        Ok(())
+    }
+
+    fn validate(&mut self, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let step = self.state.progress.step;
+        let Some(mut validation) = self.objective.validate(&self.state.weights.ema, step) else {
+            return Ok(());
+        };
+        let progress = &mut self.state.progress;
+        // A score that is not a number is never the best one.
+        validation.best = validation.nll.is_finite() && progress.best.is_none_or(|best| validation.nll < best.nll);
+        if validation.best {
+            progress.best = Some(Best { step, nll: validation.nll });
+            progress.stale = 0;
+        } else {
+            progress.stale += 1;
+            progress.stopped_early = self.training.patience > 0 && progress.stale >= self.training.patience;
+        }
+        self.log.write(&Line::Validation { validation: &validation })?;
+        observer.validated(&validation);
+        if validation.best && self.training.select == Select::Best {
+            self.save(observer)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the checkpoint of this step unless it is there, and removes old ones.
+    fn save(&mut self, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let step = self.state.progress.step;
+        if self.saved == Some(step) {
+            return Ok(());
+        }
+        self.log.sync()?;
+        let folder = self.run.checkpoints();
+        let path = checkpoint::save(self.disk, &folder, self.objective.layout(), &self.state, &self.run.identity())?;
+        self.saved = Some(step);
+        let best = (self.training.select == Select::Best).then_some(self.state.progress.best).flatten();
+        checkpoint::prune(self.disk, &folder, self.training.keep_checkpoints as usize, best.map(|best| best.step))?;
+        observer.saved(step, &path);
+        Ok(())
+    }
+}
