@@ -55,6 +55,9 @@ pub enum CliError {
          use --steps with a larger number"
     )]
     NotFinite { row: usize },
+    /// The report on a file lists rows that cannot be used.
+    #[error("{file}: {total} bad rows; mend them, or leave them out with --skip-bad-rows")]
+    BadRows { file: String, total: usize },
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]
     Stopped { signal: i32 },
@@ -95,6 +98,7 @@ impl CliError {
                 _ => 3,
             },
             CliError::Load(_) => 2,
+            CliError::BadRows { .. } => 3,
             CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
             CliError::Fit(_) => 2,
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,

@@ -29,7 +29,7 @@ mod text_lines;
 mod zip;
 
 pub use base_file::read_base;
-pub use check::{BadRows, CheckReport, ColumnReport, Suggestion, check, suggest};
+pub use check::{BadRows, CheckReport, ColumnReport, Suggestion, check, describe, suggest};
 pub use columns::{AngleUnit, ColumnOptions, Columns, Decoded, EulerSequence, QuaternionOrder};
 pub use error::{DataError, LISTED_ROWS, RowError, RowErrors, RowFault};
 pub use format::{FORMATS, Format, ReadOptions, read, read_watched, write_table, writer};

@@ -90,6 +90,11 @@ pub fn check(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Check
     Ok(report)
 }
 
+/// The columns of a table as they are, before anything is known about their use.
+pub fn describe(table: &Table) -> Vec<ColumnReport> {
+    (0..table.width()).map(|c| ColumnReport::of(table, c, None)).collect()
+}
+
 /// What is odd about used columns beside their values one by one.
 fn oddities(columns: &[ColumnReport]) -> Vec<String> {
     let mut found = Vec::new();

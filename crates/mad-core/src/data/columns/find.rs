@@ -371,9 +371,18 @@ impl Search<'_> {
     fn real(&mut self, n: usize) -> Option<Block> {
         let axes =
             |prefix: &str| ["x", "y", "z"].into_iter().take(n).map(|a| format!("{prefix}{a}")).collect::<Vec<_>>();
+        let mut prefixes: Vec<String> = ["t", "t_", ""].map(String::from).to_vec();
+        for name in self.table.header().unwrap_or_default() {
+            let name = name.to_lowercase();
+            let telling = |prefix: &&str| {
+                let words = prefix.trim_end_matches(['.', '_']);
+                ["position", "pos", "translation", "trans"].iter().any(|end| words.ends_with(end))
+            };
+            prefixes.extend(name.strip_suffix('x').filter(telling).map(String::from));
+        }
         let indices = (1..=3)
             .contains(&n)
-            .then(|| ["t", "t_", ""].iter().find_map(|p| self.all_named(axes(p))))
+            .then(|| prefixes.iter().find_map(|p| self.all_named(axes(p))))
             .flatten()
             .or_else(|| self.coordinates(n))?;
         Some(real(self.take(&indices)))
