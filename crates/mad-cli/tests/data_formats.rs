@@ -110,7 +110,10 @@ fn a_check_lists_bad_rows_and_says_how_to_go_on() {
     );
     contains(&String::from_utf8_lossy(&output.stderr), &["error: d.csv: 3 bad rows", "--skip-bad-rows"]);
     let report = desk.json("data check d.csv --skip-bad-rows");
-    assert_eq!((&report["bad_rows"]["total"], &report["rows"], &report["duplicates"]), (&3.into(), &6.into(), &1.into()));
+    assert_eq!(
+        (&report["bad_rows"]["total"], &report["rows"], &report["duplicates"]),
+        (&3.into(), &6.into(), &1.into())
+    );
     assert_eq!(report["next"], "mad fit d.csv --manifold sphere:2 --skip-bad-rows --out run");
     assert_eq!(report["column_reports"][1]["role"], "latitude, degrees");
     // Nothing tells what two columns of numbers are: both ways are offered, none is taken.
@@ -218,7 +221,8 @@ fn ten_million_rows_are_checked_in_bounded_memory() {
     let limit = 100 * rows / 1024 + 200 * 1024;
     let program = assert_cmd::cargo::cargo_bin("mad");
     let words = format!("ulimit -v {limit}; exec '{}' data check large.csv --json --threads 2", program.display());
-    let output = std::process::Command::new("sh").arg("-c").arg(words).current_dir(desk.path("")).output().expect("run");
+    let output =
+        std::process::Command::new("sh").arg("-c").arg(words).current_dir(desk.path("")).output().expect("run");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");

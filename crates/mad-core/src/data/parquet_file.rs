@@ -80,15 +80,20 @@ fn bad(file: &str, problem: impl Into<String>) -> DataError {
     DataError::Parquet { file: file.into(), problem: problem.into() }
 }
 
-/// What a decoder says; errors of the system keep their kind.
+/// What a decoder says; only errors of the system are not the file's fault.
 fn failed(file: &str, error: ParquetError) -> DataError {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-            Ok(source) if source.kind() != std::io::ErrorKind::UnexpectedEof => DataError::read(file, *source),
+            Ok(source) if source.raw_os_error().is_some() => DataError::io(file, "read", *source),
             Ok(source) => bad(file, source.to_string()),
             Err(other) => bad(file, other.to_string()),
         },
-        other => bad(file, other.to_string()),
+        other => match other.to_string().split_once("Disabled feature at compile time: ") {
+            Some((_, codec)) => {
+                bad(file, format!("it is packed with {codec}, which is not read; write it with snappy, zstd or gzip"))
+            }
+            None => bad(file, other.to_string()),
+        },
     }
 }
 
