@@ -2,6 +2,7 @@
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mad_core::data::EulerSequence;
 use std::path::{Path, PathBuf};
 
 /// Learn distributions of data that live on a known set: globe, rotations, angles, categories, and products of these.
@@ -109,9 +110,21 @@ pub struct Reading {
     /// Order of quaternion columns without telling names
     #[arg(long, value_enum, value_name = "ORDER")]
     pub quat_order: Option<QuatOrder>,
-    /// Column separator: a character, or `tab`; found out by itself if absent
+    /// Sequence of Euler angles as scipy writes it: `zyx` about fixed axes, `ZYX` about turning axes
+    #[arg(long, value_name = "AXES")]
+    pub euler: Option<EulerSequence>,
+    /// Column separator: a character, `tab` or `space`; found out by itself if absent
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<String>,
+    /// Whether the first row of a text file holds column names; found out by itself if absent
+    #[arg(long, value_enum, value_name = "WHETHER")]
+    pub header: Option<Header>,
+    /// The array of an NPZ file; the only one if absent
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Leave out rows that cannot be read, and say how many and why
+    #[arg(long)]
+    pub skip_bad_rows: bool,
     /// Accept quaternions of any length but zero, and move points onto the set from any distance
     #[arg(long)]
     pub normalize: bool,
@@ -121,6 +134,12 @@ pub struct Reading {
 pub enum AngleUnit {
     Deg,
     Rad,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Header {
+    Yes,
+    No,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -138,7 +157,7 @@ pub enum QuatOrder {
     mad fit table.csv --manifold categorical --out run\n  \
     mad fit quakes.csv --manifold sphere:2 --out run --resume")]
 pub struct Fit {
-    /// CSV, TSV or NPY file, `-` for standard input, or the name of a data set (`mad list datasets`)
+    /// CSV, TSV, Parquet, NPY or NPZ file, also packed (.gz, .zst), `-` for standard input, or the name of a data set (`mad list datasets`)
     pub data: String,
     /// The set the points lie on, such as `sphere:2`, `so3`, `torus:7`, `points:FILE`, `categorical`, `euclid:3`,
     /// `product(so3,euclid:3)`; a named data set knows its own
@@ -204,7 +223,7 @@ pub struct Sample {
     /// Network evaluations per point
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub nfe: Option<u32>,
-    /// CSV or NPY file; `-` for standard output
+    /// CSV, TSV, Parquet, NPY or GeoJSON file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Leave the points where the sampler stopped, as ambient coordinates `x0, x1, …`
@@ -265,7 +284,7 @@ pub struct Density {
     /// Number of points of an equal-area grid; the integral over it is printed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub grid: Option<u32>,
-    /// CSV or NPY file; `-` for standard output
+    /// CSV, TSV, Parquet, NPY or GeoJSON file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Steps of the probability flow
@@ -290,7 +309,7 @@ pub struct Base {
     /// `x0…, kappa, weight`
     #[arg(long, value_name = "BASE", default_value = "default")]
     pub base: String,
-    /// CSV or NPY file; `-` for standard output
+    /// CSV, TSV, Parquet, NPY or GeoJSON file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -406,20 +425,22 @@ pub enum DataCommand {
         /// Seed of the distribution itself (means, weights); the seed of the rows if absent
         #[arg(long, value_name = "N")]
         target_seed: Option<u64>,
-        /// CSV or NPY file, `-` for standard output; for `symsol` a new folder
+        /// CSV, TSV, Parquet, NPY or GeoJSON file, `-` for standard output; for `symsol` a new folder
         #[arg(long, value_name = "FILE", default_value = "-")]
         out: PathBuf,
         #[command(flatten)]
         pictures: Pictures,
     },
-    /// Read a file as `fit` would and report what was understood
-    #[command(after_help = "Example:\n  mad data check quakes.csv --manifold sphere:2")]
+    /// Read a file as `fit` would and report: columns, ranges, repeated and bad rows, and the command to go on with
+    #[command(after_help = "Examples:\n  mad data check quakes.csv\n  \
+        mad data check torsions.parquet --manifold torus:2 --columns phi,psi --angle-unit deg\n\
+        Exit code 3 says that rows are bad; --skip-bad-rows accepts them.")]
     Check {
-        /// CSV, TSV or NPY file
+        /// CSV, TSV, Parquet, NPY or NPZ file, also packed (.gz, .zst); `-` for standard input
         file: PathBuf,
-        /// The set the points lie on
+        /// The set the points lie on; found from the names of the columns if absent
         #[arg(long, value_name = "SPEC")]
-        manifold: String,
+        manifold: Option<String>,
         #[command(flatten)]
         reading: Reading,
     },

@@ -61,6 +61,9 @@ pub enum CliError {
          use --steps with a larger number"
     )]
     NotFinite { row: usize },
+    /// The report on a file lists rows that cannot be used.
+    #[error("{file}: {total} bad rows; mend them, or leave them out with --skip-bad-rows")]
+    BadRows { file: String, total: usize },
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]
     Stopped { signal: i32 },
@@ -107,6 +110,7 @@ impl CliError {
             CliError::Pose(error) if error.is_usage() => 2,
             CliError::Pose(error) if error.is_io() => 5,
             CliError::Pose(_) => 3,
+            CliError::BadRows { .. } => 3,
             CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
             CliError::Fit(_) => 2,
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,

@@ -1,9 +1,15 @@
 //! Files of points as the command line names them.
 
-use crate::args::{AngleUnit, Common, QuatOrder, Reading};
+use crate::args::{AngleUnit, Common, Header, QuatOrder, Reading};
 use crate::error::CliError;
+use crate::output;
+use crate::progress::Meter;
+use clap::ValueEnum;
 use mad_core::data::{self, ColumnOptions, Loaded, QuaternionOrder, ReadOptions, Table};
 use std::path::Path;
+
+/// Files larger than this are read with progress shown.
+const LARGE_FILE: u64 = 32 << 20;
 
 impl Reading {
     /// How to cut the file into cells.
@@ -11,10 +17,14 @@ impl Reading {
         let delimiter = match self.delimiter.as_deref() {
             None => None,
             Some("tab" | "\\t") => Some(b'\t'),
+            Some("space" | " ") => Some(b' '),
             Some(text) if text.len() == 1 => text.bytes().next(),
-            Some(text) => return Err(CliError::Usage(format!("--delimiter {text}: give one character, or `tab`"))),
+            Some(text) => {
+                return Err(CliError::Usage(format!("--delimiter {text}: give one character, `tab` or `space`")));
+            }
         };
-        Ok(ReadOptions { delimiter, ..ReadOptions::default() })
+        let header = self.header.map(|header| header == Header::Yes);
+        Ok(ReadOptions { delimiter, header, array: self.array.clone(), ..ReadOptions::default() })
     }
 
     /// What the names of the columns do not say.
@@ -29,17 +39,79 @@ impl Reading {
                 AngleUnit::Deg => data::AngleUnit::Deg,
                 AngleUnit::Rad => data::AngleUnit::Rad,
             }),
+            euler: self.euler,
             normalize: self.normalize,
             ..ColumnOptions::default()
         }
     }
 
+    /// Reads a table, with progress shown if it is large.
+    pub fn read(&self, common: &Common, path: &Path) -> Result<Table, CliError> {
+        let options = self.read_options()?;
+        let mut meter: Option<Meter> = None;
+        let table = data::read_watched(path, &options, &mut |done, total| {
+            let Some(total) = total.filter(|total| *total > LARGE_FILE) else { return };
+            let label = format!("reading {}, MB", path.display());
+            let meter = meter.get_or_insert_with(|| Meter::start(common, &label, 0, total >> 20));
+            meter.advance(done >> 20, String::new);
+        });
+        if let Some(meter) = meter {
+            meter.finish();
+        }
+        Ok(table?)
+    }
+
+    /// Finds the points of the manifold called `spec` in a table. Bad rows are left out of the table if the user said so; then
+    /// the columns in `condition` must hold numbers as well.
+    pub fn points(&self, common: &Common, table: &mut Table, spec: &str, condition: &str) -> Result<Loaded, CliError> {
+        if !self.skip_bad_rows {
+            return Ok(data::load(table, spec, &self.column_options())?);
+        }
+        let (loaded, skipped) = data::load_skipping(table, spec, &self.column_options(), condition)?;
+        if let Some(skipped) = skipped {
+            let (total, all) = (skipped.total, skipped.total + table.len());
+            output::notice(common, format!("skipped {total} of {all} rows: {}", skipped.summary()));
+            for row in skipped.listed.iter().take(3) {
+                output::notice(common, format!("  {row}"));
+            }
+        }
+        Ok(loaded)
+    }
+
     /// Reads a file and finds the points of the manifold called `spec` in it.
-    pub fn load(&self, path: &Path, spec: &str) -> Result<(Table, Loaded), CliError> {
-        let table = data::read(path, &self.read_options()?)?;
-        let loaded = data::load(&table, spec, &self.column_options())?;
+    pub fn load(&self, common: &Common, path: &Path, spec: &str) -> Result<(Table, Loaded), CliError> {
+        let mut table = self.read(common, path)?;
+        let loaded = self.points(common, &mut table, spec, "")?;
         Ok((table, loaded))
     }
+
+    /// The flags as they were typed, each with a blank before it.
+    pub fn flags(&self) -> String {
+        let mut words = String::new();
+        let mut add = |flag: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.push_str(&format!(" --{flag} {}", quoted(&value)));
+            }
+        };
+        let name = |value: Option<clap::builder::PossibleValue>| value.map(|v| v.get_name().to_owned());
+        add("columns", self.columns.clone());
+        add("angle-unit", self.angle_unit.and_then(|v| name(v.to_possible_value())));
+        add("quat-order", self.quat_order.and_then(|v| name(v.to_possible_value())));
+        add("euler", self.euler.map(|v| v.to_string()));
+        add("delimiter", self.delimiter.clone());
+        add("header", self.header.and_then(|v| name(v.to_possible_value())));
+        add("array", self.array.clone());
+        for (flag, on) in [("skip-bad-rows", self.skip_bad_rows), ("normalize", self.normalize)] {
+            words.push_str(&if on { format!(" --{flag}") } else { String::new() });
+        }
+        words
+    }
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:,=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// A table from a file, from standard input, or from a named data set; the latter knows its manifold.
@@ -54,7 +126,7 @@ pub fn table(
         if rows.is_some() {
             return Err(CliError::Usage(format!("--rows is for named data sets; {source} is a file")));
         }
-        return Ok((data::read(Path::new(source), &reading.read_options()?)?, None));
+        return Ok((reading.read(common, Path::new(source))?, None));
     }
     match data::generators::dataset(source) {
         Ok((entry, arguments)) => {
@@ -62,9 +134,22 @@ pub fn table(
             Ok((table, Some((entry.manifold)(&arguments))))
         }
         // A word with an ending or a folder was meant as a file; say that it is not there.
-        Err(_) if source.contains(['.', '/']) => Ok((data::read(Path::new(source), &reading.read_options()?)?, None)),
+        Err(_) if source.contains(['.', '/']) => Ok((reading.read(common, Path::new(source))?, None)),
         Err(unknown) => {
             Err(CliError::Usage(format!("{source}: no such file, and no data set of this name; {unknown}")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_where_they_must_be() {
+        assert_eq!(quoted("data/ü-1.csv"), "data/ü-1.csv");
+        assert_eq!(quoted("product(so3,euclid:3)"), "'product(so3,euclid:3)'");
+        assert_eq!(quoted("it's here"), r"'it'\''s here'");
+        assert_eq!(quoted(""), "''");
     }
 }

@@ -334,8 +334,8 @@ fn broken_text_is_refused_with_its_place() {
     refusal(&Layout::Direction, "lat;lon\n1,5;2,5\n", &["line 2", "column lat", "decimal comma"]);
     let missing = read(&folder.path("none.csv"), &ReadOptions::default()).unwrap_err();
     assert!(missing.is_io() && missing.to_string().contains("none.csv"), "{missing}");
-    let parquet = folder.read("a.parquet", "x").unwrap_err().to_string();
-    assert!(parquet.contains(".parquet") && parquet.contains(".npy"), "{parquet}");
+    let sheet = folder.read("a.xlsx", "x").unwrap_err().to_string();
+    assert!(sheet.contains("`.xlsx`") && sheet.contains(".parquet") && !sheet.contains(".geojson"), "{sheet}");
     let small = ReadOptions { max_bytes: 10, ..Default::default() };
     assert!(matches!(read(&folder.write("c.csv", "lat,lon\n1,2\n"), &small), Err(DataError::TooLarge { .. })));
 }

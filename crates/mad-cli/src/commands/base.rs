@@ -10,8 +10,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     if !(1e-8..=1e6).contains(&args.sigma) {
         return Err(CliError::Usage(format!("--sigma {}: give a number from 1e-8 to 1e6", args.sigma)));
     }
-    let table = data::read(&args.at, &args.reading.read_options()?)?;
-    let options = args.reading.column_options();
+    let mut table = args.reading.read(common, &args.at)?;
     let (manifold, points) = match data::manifold_named(&args.manifold) {
         // Ambient coordinates need not lie on the set: noised points do not.
         Ok(manifold) if has_ambient_columns(&table, manifold.ambient_dim()) => {
@@ -21,7 +20,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
         }
         Err(error) => return Err(error.into()),
         Ok(_) => {
-            let loaded = data::load(&table, &args.manifold, &options)?;
+            let loaded = args.reading.points(common, &mut table, &args.manifold, "")?;
             loaded.notices.iter().for_each(|text| output::notice(common, text));
             (loaded.manifold, loaded.points)
         }

@@ -19,7 +19,7 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
         return super::pose::eval(common, args);
     }
     check_names(&args.metrics)?;
-    let measurements = if args.what.is_dir() { of_run(common, args)? } else { of_file(args)? };
+    let measurements = if args.what.is_dir() { of_run(common, args)? } else { of_file(common, args)? };
     let mut fields = Map::new();
     for m in &measurements {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
@@ -97,7 +97,7 @@ fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     Ok(measurements)
 }
 
-fn of_file(args: &Eval) -> Result<Vec<Measurement>, CliError> {
+fn of_file(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     if args.metrics.iter().any(|m| m == "nll") {
         return Err(CliError::Usage("nll needs a run folder; a file of samples has no likelihood".into()));
     }
@@ -108,7 +108,7 @@ fn of_file(args: &Eval) -> Result<Vec<Measurement>, CliError> {
         )));
     };
     // The reference decides columns and categories; samples are read in the same way.
-    let (_, reference) = args.reading.load(args.against.as_ref(), spec)?;
+    let (_, reference) = args.reading.load(common, args.against.as_ref(), spec)?;
     let table = mad_core::data::read(&args.what, &args.reading.read_options()?)?;
     let samples = reference.columns.decode(&table)?.points;
     compare(reference.manifold.as_ref(), &samples, &reference.points, None, &args.metrics, args.seed)

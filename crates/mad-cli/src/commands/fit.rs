@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Meter;
 use mad_core::base::BaseChoice;
-use mad_core::data::{self, Loaded, Table, duplicates};
+use mad_core::data::{Loaded, Table, duplicates};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
@@ -34,7 +34,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
     settings.flag("--seed", "seed", seed as i64)?;
-    let (table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
+    let (mut table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
     let Some(spec) = args.manifold.clone().or(asked_for).or(own) else {
         return Err(CliError::Usage(format!(
@@ -42,8 +42,10 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
             args.data
         )));
     };
-    let loaded = data::load(&table, &spec, &args.reading.column_options())?;
+    let condition = settings.get("condition").and_then(|value| value.as_str()).unwrap_or_default();
+    let loaded = args.reading.points(common, &mut table, &spec, condition)?;
     let contents = contents(common, &table, loaded, &settings)?;
+    drop(table);
     let fit = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?)?;
     report(common, args, &contents, &fit)
 }

@@ -3,6 +3,7 @@
 mod base;
 mod bench;
 mod data;
+mod data_check;
 mod demo;
 mod density;
 pub mod eval;

@@ -17,6 +17,7 @@ pub fn read_base(text: &str, dim: usize) -> Result<BaseChoice, DataError> {
 
 fn read_mixture(path: &Path, dim: usize) -> Result<Vec<Component>, DataError> {
     let table = read(path, &ReadOptions::default())?;
+    table.require_whole()?;
     let several = (0..).map(|b| format!("kappa{b}")).take_while(|name| table.find(name).is_some());
     let mut kappas: Vec<String> = several.collect();
     if kappas.is_empty() {

@@ -1,6 +1,6 @@
 //! What can be wrong with a data file, a choice of columns or a data set's name, and what to do about it.
 
-use std::{fmt, io, path::PathBuf};
+use std::{collections::BTreeMap, fmt, io, path::PathBuf};
 
 /// How many bad rows are listed one by one.
 pub const LISTED_ROWS: usize = 20;
@@ -66,6 +66,48 @@ pub enum DataError {
         /// Largest size allowed, in bytes.
         limit: u64,
     },
+    /// A compressed file that unpacks to far more than its size.
+    #[error(
+        "{file}: {packed} bytes unpack to more than {unpacked}; this looks like a decompression bomb. \
+         Unpack the file yourself if it is honest"
+    )]
+    Bomb {
+        /// The file in question.
+        file: String,
+        /// Bytes read from the file.
+        packed: u64,
+        /// Bytes that came out.
+        unpacked: u64,
+    },
+    /// Compressed data that cannot be unpacked.
+    #[error("{file}: cannot unpack: {problem}; the file is damaged or is not what its name says")]
+    Unpack {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A quoted field without an end.
+    #[error("{file}: line {line}: a quoted field starts here and does not end; add the missing \" or remove this one")]
+    UnclosedQuote {
+        /// The file in question.
+        file: String,
+        /// Line on which the row starts.
+        line: usize,
+    },
+    /// A first row of numbers that may be names.
+    #[error(
+        "{file}: line {line}: `{cells}` may be column names or the first row of data; \
+         give --header yes if they are names, or --header no"
+    )]
+    NumericHeader {
+        /// The file in question.
+        file: String,
+        /// Line of the row.
+        line: usize,
+        /// The row.
+        cells: String,
+    },
     /// Two columns of one name.
     #[error("{file}: line {line}: columns {first} and {second} are both called `{column}`; rename one")]
     DuplicateColumn {
@@ -106,6 +148,63 @@ pub enum DataError {
         file: String,
         /// What is wrong.
         problem: String,
+    },
+    /// A broken or unsuitable NPZ file.
+    #[error("{file}: bad NPZ file: {problem}")]
+    Npz {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// One of several arrays must be named.
+    #[error("{file}: {problem}; choose one with --array NAME, from: {known}")]
+    Array {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+        /// Names of the arrays.
+        known: String,
+    },
+    /// A broken or unsuitable Parquet file.
+    #[error("{file}: bad Parquet file: {problem}")]
+    Parquet {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Text below numbers in a column that is written as numbers.
+    #[error("{file}: column `{column}` holds text (`{text}`) below numbers; write a .csv file")]
+    MixedColumn {
+        /// The file in question.
+        file: String,
+        /// The column.
+        column: String,
+        /// The first text.
+        text: String,
+    },
+    /// Columns without a place on the globe in a format of places.
+    #[error(
+        "{file}: GeoJSON holds places on the globe, and there are no columns lat and lon (found {columns}); \
+         write a .csv or .parquet file"
+    )]
+    NoPlaces {
+        /// The file in question.
+        file: String,
+        /// The columns there are.
+        columns: String,
+    },
+    /// A format for output only.
+    #[error("{file}: {format} files are written, not read; give a file of {known}")]
+    WriteOnly {
+        /// The file in question.
+        file: String,
+        /// Name of the format.
+        format: &'static str,
+        /// Endings that are read.
+        known: String,
     },
     /// Text in a format of numbers.
     #[error("{file}: column `{column}` holds text, and NPY files hold only numbers; write a .csv file")]
@@ -152,6 +251,28 @@ pub enum DataError {
     /// Quaternion columns of unknown order.
     #[error("{file}: the order of the quaternion columns {columns} is not known; give --quat-order xyzw or wxyz")]
     QuaternionOrder {
+        /// The file in question.
+        file: String,
+        /// The columns.
+        columns: String,
+    },
+    /// Quaternion columns that are not four.
+    #[error(
+        "{file}: quaternion columns are not clear: {problem}; choose four with --columns, and give --quat-order xyzw or \
+         wxyz if their names do not tell the order"
+    )]
+    QuaternionColumns {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Euler angles of unknown sequence.
+    #[error(
+        "{file}: the columns {columns} look like Euler angles, of which there are many kinds; give the sequence as \
+         scipy does: --euler zyx (about fixed axes) or --euler ZYX (about turning axes)"
+    )]
+    EulerSequence {
         /// The file in question.
         file: String,
         /// The columns.
@@ -257,6 +378,13 @@ impl DataError {
             Self::UnknownBase { .. }
                 | Self::AngleUnit { .. }
                 | Self::QuaternionOrder { .. }
+                | Self::QuaternionColumns { .. }
+                | Self::EulerSequence { .. }
+                | Self::NumericHeader { .. }
+                | Self::Array { .. }
+                | Self::NoPlaces { .. }
+                | Self::MixedColumn { .. }
+                | Self::WriteOnly { .. }
                 | Self::Selection { .. }
                 | Self::Fractions(_)
                 | Self::UnknownFormat { .. }
@@ -276,6 +404,14 @@ impl DataError {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// A failed read of the file called `name`; errors of this kind that travelled through a reader come out again.
+    pub(crate) fn read(name: &str, error: io::Error) -> Self {
+        match error.downcast::<Self>() {
+            Ok(inner) => inner,
+            Err(source) => Self::io(name, "read", source),
+        }
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>, action: &'static str, source: io::Error) -> Self {
         Self::Io { path: path.into(), action, source }
     }
@@ -290,12 +426,14 @@ pub struct RowErrors {
     pub listed: Vec<RowError>,
     /// Number of bad rows in all.
     pub total: usize,
+    /// How many rows have each kind of fault, the most frequent first.
+    pub kinds: Vec<(&'static str, usize)>,
     /// What may be behind all of them.
     pub hint: Option<String>,
 }
 
 /// One bad row.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RowError {
     /// `line`, or `row` for files without lines.
     pub unit: &'static str,
@@ -398,6 +536,38 @@ pub enum RowFault {
     },
 }
 
+impl RowFault {
+    /// The kind of fault in a few words, for counts.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Ragged { .. } => "wrong number of fields",
+            Self::Blank => "blank cell",
+            Self::DecimalComma(_) => "decimal comma",
+            Self::NotANumber(_) => "not a number",
+            Self::NotFinite(_) => "NaN or infinite",
+            Self::TooLarge(_) => "too large",
+            Self::Latitude(_) => "latitude off the globe",
+            Self::Longitude(_) => "longitude off the globe",
+            Self::ZeroNorm(_) => "norm zero",
+            Self::Norm { .. } => "norm not 1",
+            Self::Determinant(_) => "determinant not positive",
+            Self::NotOrthogonal { .. } => "matrix not orthogonal",
+            Self::UnknownCategory { .. } => "unknown value",
+            Self::NotOneHot => "no indicator of a category",
+            Self::Weight(_) => "weight not positive",
+            Self::Duplicate { .. } => "repeated point",
+            Self::OffManifold { .. } => "off the manifold",
+        }
+    }
+}
+
+impl RowErrors {
+    /// The kinds of faults with their numbers, such as `2 blank cell, 1 not a number`.
+    pub fn summary(&self) -> String {
+        self.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl fmt::Display for RowErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [only] = &self.listed[..]
@@ -410,7 +580,7 @@ impl fmt::Display for RowErrors {
                 write!(f, "\n  {row}")?;
             }
             if self.total > self.listed.len() {
-                write!(f, "\n  and {} more", self.total - self.listed.len())?;
+                write!(f, "\n  and {} more; in all: {}", self.total - self.listed.len(), self.summary())?;
             }
         }
         if let Some(hint) = &self.hint {
@@ -431,31 +601,52 @@ impl fmt::Display for RowError {
 }
 
 /// Gathers bad rows while a file is read.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RowErrorList {
     unit: &'static str,
     listed: Vec<RowError>,
     total: usize,
+    kinds: BTreeMap<&'static str, usize>,
 }
 
 impl RowErrorList {
     /// No bad row yet; places are counted in `unit`, which is `line` or `row`.
     pub(crate) fn new(unit: &'static str) -> Self {
-        Self { unit, listed: Vec::new(), total: 0 }
+        Self { unit, listed: Vec::new(), total: 0, kinds: BTreeMap::new() }
     }
 
     pub(crate) fn push(&mut self, line: usize, column: Option<String>, fault: RowFault) {
         self.total += 1;
+        *self.kinds.entry(fault.kind()).or_default() += 1;
         if self.listed.len() < LISTED_ROWS {
             self.listed.push(RowError { unit: self.unit, line, column, fault });
         }
     }
 
+    /// Number of bad rows.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The bad rows of both lists in the order of their lines.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.total += other.total;
+        other.kinds.iter().for_each(|(kind, count)| *self.kinds.entry(kind).or_default() += count);
+        self.listed.extend(other.listed.iter().cloned());
+        self.listed.sort_by_key(|row| row.line);
+        self.listed.truncate(LISTED_ROWS);
+    }
+
     /// An error if any row was bad.
     pub(crate) fn finish(self, file: &str, hint: Option<String>) -> Result<(), DataError> {
-        match self.total {
-            0 => Ok(()),
-            total => Err(DataError::Rows(RowErrors { file: file.into(), listed: self.listed, total, hint })),
-        }
+        self.into_errors(file, hint).map_or(Ok(()), |errors| Err(DataError::Rows(errors)))
+    }
+
+    /// The bad rows, if there are any.
+    pub(crate) fn into_errors(self, file: &str, hint: Option<String>) -> Option<RowErrors> {
+        let mut kinds: Vec<_> = self.kinds.into_iter().collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let (listed, total) = (self.listed, self.total);
+        (total > 0).then(|| RowErrors { file: file.into(), listed, total, kinds, hint })
     }
 }

@@ -1,11 +1,11 @@
 //! The kinds of files: one list, from which reading, writing and messages choose.
 
-use super::{DataError, Output, RowWriter, Table, csv_file, npy_file};
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
+use super::{
+    DataError, Output, RowWriter, Table, csv_file, geojson_file,
+    input::{Input, Watch},
+    npy_file, npz_file, parquet_file, parquet_writer,
 };
+use std::{io::BufRead, path::Path};
 
 /// Rows written at a time.
 const BLOCK: usize = 1024;
@@ -17,7 +17,10 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Whether the first row of a text file is a header; found from its cells if absent.
     pub header: Option<bool>,
-    /// Largest file, in bytes. Memory stays below about four times this.
+    /// The array of an NPZ file; the only one if absent.
+    pub array: Option<String>,
+    /// Largest file, in bytes after unpacking. Memory stays below about five times this, and for files of measured numbers
+    /// below twice.
     pub max_bytes: u64,
     /// Longest line of a text file, in bytes.
     pub max_line: usize,
@@ -25,7 +28,7 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { delimiter: None, header: None, max_bytes: 4 << 30, max_line: 1 << 20 }
+        Self { delimiter: None, header: None, array: None, max_bytes: 4 << 30, max_line: 1 << 20 }
     }
 }
 
@@ -37,12 +40,12 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// First bytes by which the kind is known when the name says nothing.
     pub magic: &'static [u8],
-    read: ReadBytes,
-    write: OpenWriter,
+    read: Option<ReadTable>,
+    write: Option<OpenWriter>,
 }
 
-/// Makes a table of the bytes of a file; the text names the file in messages.
-type ReadBytes = fn(&str, Vec<u8>, &ReadOptions) -> Result<Table, DataError>;
+/// Makes a table of an open file.
+type ReadTable = fn(&mut Input, &ReadOptions) -> Result<Table, DataError>;
 
 /// Begins a file with these column names.
 type OpenWriter = fn(Output, &[String]) -> Result<Box<dyn RowWriter>, DataError>;
@@ -53,48 +56,80 @@ pub const FORMATS: &[Format] = &[
         name: "CSV",
         extensions: &["csv", "txt", "dat"],
         magic: b"",
-        read: csv_file::read,
-        write: |output, header| csv_file::CsvWriter::create(output, header, b','),
+        read: Some(csv_file::read),
+        write: Some(|output, header| csv_file::CsvWriter::create(output, header, b',')),
     },
     Format {
         name: "TSV",
         extensions: &["tsv", "tab"],
         magic: b"",
-        read: |source, bytes, options| {
+        read: Some(|input, options| {
             let options = ReadOptions { delimiter: options.delimiter.or(Some(b'\t')), ..options.clone() };
-            csv_file::read(source, bytes, &options)
-        },
-        write: |output, header| csv_file::CsvWriter::create(output, header, b'\t'),
+            csv_file::read(input, &options)
+        }),
+        write: Some(|output, header| csv_file::CsvWriter::create(output, header, b'\t')),
+    },
+    Format {
+        name: "Parquet",
+        extensions: &["parquet", "pq"],
+        magic: parquet_file::MAGIC,
+        read: Some(parquet_file::read),
+        write: Some(parquet_writer::ParquetWriter::create),
     },
     Format {
         name: "NPY",
         extensions: &["npy"],
         magic: npy_file::MAGIC,
-        read: npy_file::read,
-        write: npy_file::NpyWriter::create,
+        read: Some(npy_file::read),
+        write: Some(npy_file::NpyWriter::create),
+    },
+    Format { name: "NPZ", extensions: &["npz"], magic: npz_file::MAGIC, read: Some(npz_file::read), write: None },
+    Format {
+        name: "GeoJSON",
+        extensions: &["geojson"],
+        magic: b"",
+        read: None,
+        write: Some(geojson_file::GeoJsonWriter::create),
     },
 ];
 
+/// Endings of packed files; the ending before them says what is inside.
+const PACKED: &[&str] = &["gz", "zst"];
+
 /// Reads a table from a file; `-` is standard input. Files without rows are refused.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table, DataError> {
-    let (source, bytes) = if path.as_os_str() == "-" {
-        ("standard input".to_string(), read_limited(io::stdin().lock(), Path::new("standard input"), options)?)
-    } else {
-        format_of(path)?;
-        let file = File::open(path).map_err(|e| DataError::io(path, "open", e))?;
-        (path.display().to_string(), read_limited(file, path, options)?)
+    read_watched(path, options, &mut |_, _| {})
+}
+
+/// As [`read`], and tells `watch` how many bytes of the file have been read, and how many there are where that is known.
+pub fn read_watched(path: &Path, options: &ReadOptions, watch: &mut Watch<'_>) -> Result<Table, DataError> {
+    let named = format_of(path, true)?;
+    // The borrow of the watcher ends with the input; the trait object is wrapped so that its lifetime may shrink.
+    let mut watch = |done, total| watch(done, total);
+    let mut input = Input::open(path, options, &mut watch)?;
+    let format = match named {
+        Some(format) => format,
+        None => {
+            let start = input.stream.fill_buf().map_err(|e| DataError::read(&input.name, e))?;
+            FORMATS.iter().find(|f| !f.magic.is_empty() && start.starts_with(f.magic)).unwrap_or(&FORMATS[0])
+        }
     };
-    let format = match extension(path) {
-        Some(_) => format_of(path)?,
-        None => FORMATS.iter().find(|f| !f.magic.is_empty() && bytes.starts_with(f.magic)).unwrap_or(&FORMATS[0]),
+    if options.array.is_some() && format.name != "NPZ" {
+        let (selection, problem) = ("--array".into(), "only .npz files hold several arrays".into());
+        return Err(DataError::Selection { file: input.name, selection, problem });
+    }
+    let Some(read) = format.read else {
+        let (file, known) = (path.display().to_string(), endings(|f| f.read.is_some()));
+        return Err(DataError::WriteOnly { file, format: format.name, known });
     };
-    (format.read)(&source, bytes, options)?.require_rows()
+    read(&mut input, options)?.require_rows()
 }
 
 /// Opens a file for rows under these column names; `-` is standard output. The kind follows from the ending of the name.
 pub fn writer(path: &Path, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
-    let format = format_of(path)?;
-    (format.write)(Output::create(path)?, header)
+    let format = format_of(path, false)?.unwrap_or(&FORMATS[0]);
+    let write = format.write.ok_or_else(|| unknown(path, format.extensions[0], |f| f.write.is_some()))?;
+    write(Output::create(path)?, header)
 }
 
 /// Writes a whole table.
@@ -108,25 +143,30 @@ pub fn write_table(path: &Path, table: &Table) -> Result<(), DataError> {
     writer.finish()
 }
 
-fn extension(path: &Path) -> Option<String> {
-    path.extension().map(|e| e.to_string_lossy().to_lowercase())
-}
-
-fn format_of(path: &Path) -> Result<&'static Format, DataError> {
-    let Some(extension) = extension(path) else { return Ok(&FORMATS[0]) };
-    FORMATS.iter().find(|f| f.extensions.contains(&extension.as_str())).ok_or_else(|| {
-        let known: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!(".{e}")).collect();
-        DataError::UnknownFormat { file: path.display().to_string(), extension, known: known.join(", ") }
+/// The kind of a file by the ending of its name, if it has one; an ending of a packed file counts only for reading.
+fn format_of(path: &Path, packed: bool) -> Result<Option<&'static Format>, DataError> {
+    let ending = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let Some(mut extension) = ending(path) else { return Ok(None) };
+    if packed && PACKED.contains(&extension.as_str()) {
+        match path.file_stem().and_then(|stem| ending(Path::new(stem))) {
+            Some(inner) => extension = inner,
+            None => return Ok(None),
+        }
+    }
+    let found = FORMATS.iter().find(|f| f.extensions.contains(&extension.as_str()));
+    found.map(Some).ok_or_else(|| match packed {
+        true => unknown(path, &extension, |f| f.read.is_some()),
+        false => unknown(path, &extension, |f| f.write.is_some()),
     })
 }
 
-fn read_limited(from: impl Read, path: &Path, options: &ReadOptions) -> Result<Vec<u8>, DataError> {
-    let mut bytes = Vec::new();
-    from.take(options.max_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|e| DataError::io(path, "read", e))?;
-    if bytes.len() as u64 > options.max_bytes {
-        return Err(DataError::TooLarge { file: path.display().to_string(), limit: options.max_bytes });
-    }
-    Ok(bytes)
+fn unknown(path: &Path, extension: &str, can: fn(&Format) -> bool) -> DataError {
+    let (file, extension) = (path.display().to_string(), extension.to_owned());
+    DataError::UnknownFormat { file, extension, known: endings(can) }
+}
+
+/// Endings of the formats that can do something.
+fn endings(can: fn(&Format) -> bool) -> String {
+    let known = FORMATS.iter().filter(|f| can(f)).flat_map(|f| f.extensions);
+    known.map(|e| format!(".{e}")).collect::<Vec<_>>().join(", ")
 }

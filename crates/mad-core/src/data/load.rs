@@ -1,6 +1,9 @@
 //! From a table and the name of a manifold to points on that manifold.
 
-use super::{ColumnOptions, Columns, DataError, ReadOptions, Table, generators, read, support};
+use super::{
+    ColumnOptions, Columns, DataError, Decoded, Layout, ReadOptions, RowErrors, Table, columns::Attempt,
+    error::RowErrorList, generators, read, support,
+};
 use crate::Points;
 use crate::manifold::{BuildContext, Manifold, ManifoldError, PointTable, Spec, build_spec};
 use std::path::Path;
@@ -47,16 +50,75 @@ pub enum LoadError {
 /// # Ok::<(), mad_core::data::LoadError>(())
 /// ```
 pub fn load(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Loaded, LoadError> {
+    let Tried { manifold, columns, attempt, supports } = attempt(table, spec, options)?;
+    let Decoded { mut points, notices } = attempt.require_good(table)?;
+    points.rows_mut().for_each(|x| manifold.canonicalise(x));
+    Ok(Loaded { manifold, columns, points, notices, supports })
+}
+
+/// As [`load`], but bad rows are left out of `table` and of the points, and are told beside them. `condition` names further
+/// columns that must hold numbers, with commas between; it may be empty. A table without any good row is refused.
+///
+/// ```
+/// use mad_core::data::{ColumnOptions, Table, load_skipping};
+/// let mut table = Table::text("quakes", Some(vec!["lat".into(), "lon".into()]), 2);
+/// [["10", "20"], ["NA", "20"], ["91", "0"]].into_iter().enumerate().for_each(|(i, row)| table.push(i + 2, row));
+/// let (loaded, skipped) = load_skipping(&mut table, "sphere:2", &ColumnOptions::default(), "")?;
+/// assert_eq!((loaded.points.len(), table.len()), (1, 1));
+/// assert_eq!(skipped.unwrap().summary(), "1 latitude off the globe, 1 not a number");
+/// # Ok::<(), mad_core::data::LoadError>(())
+/// ```
+pub fn load_skipping(
+    table: &mut Table,
+    spec: &str,
+    options: &ColumnOptions,
+    condition: &str,
+) -> Result<(Loaded, Option<RowErrors>), LoadError> {
+    let mut skipped = RowErrorList::new(table.unit());
+    let mut leave_out = |table: &mut Table, found: Attempt| -> Result<(), LoadError> {
+        skipped.merge(&found.errors);
+        if found.bad_rows.len() == table.len() {
+            skipped.clone().finish(table.source(), found.hint)?;
+        }
+        table.leave_out(&found.bad_rows);
+        Ok(())
+    };
+    let first = attempt(table, spec, options)?.attempt;
+    leave_out(table, first)?;
+    if !condition.is_empty() {
+        let bad = condition_columns(table, condition)?.bad_rows(table)?;
+        leave_out(table, bad)?;
+    }
+    // Read again: values that stood in bad rows only are no values.
+    let loaded = load(table, spec, options)?;
+    Ok((loaded, skipped.into_errors(table.source(), None)))
+}
+
+/// Columns of numbers with these names, which are separated by commas.
+fn condition_columns(table: &Table, names: &str) -> Result<Columns, DataError> {
+    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
+    let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
+    Columns::find(&Layout::Real(count), table, &options)
+}
+
+/// What comes of a table before bad rows are judged.
+pub(super) struct Tried {
+    pub(super) manifold: Arc<dyn Manifold>,
+    pub(super) columns: Columns,
+    pub(super) attempt: Attempt,
+    supports: Vec<(String, PointTable)>,
+}
+
+/// Reads the points of the manifold called `spec` and finds bad rows.
+pub(super) fn attempt(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Tried, LoadError> {
     let mut spec: Spec = spec.parse()?;
     let supports = take_supports(&mut spec)?;
     let context = context(&supports);
     let columns = Columns::find(&build_spec(&spec, &context)?.layout(), table, options)?;
     let manifold = build_spec(&spec.resolve(&columns.level_counts()), &context)?;
-    let decoded = columns.decode_on(table, manifold.as_ref())?;
-    let mut points = decoded.points;
-    points.rows_mut().for_each(|x| manifold.canonicalise(x));
+    let attempt = columns.attempt_on(table, manifold.as_ref())?;
     drop(context);
-    Ok(Loaded { manifold, columns, points, notices: decoded.notices, supports })
+    Ok(Tried { manifold, columns, attempt, supports })
 }
 
 /// The manifold called `spec`, whose files are read from where they are.

@@ -4,25 +4,38 @@
 //! columns and units; [`Split`] divides the rows. [`generators`] makes tables like those a user would hand in.
 
 mod base_file;
+mod cells;
+mod check;
 mod columns;
 mod csv_file;
 mod error;
 mod format;
 pub mod generators;
+mod geojson_file;
+mod input;
 mod layout;
+mod lines;
 mod load;
 pub(crate) mod npy_file;
+mod npz_file;
 mod output;
+mod parquet_file;
+mod parquet_writer;
+mod record;
 mod split;
 mod support;
 mod table;
+mod text_lines;
+mod zip;
 
 pub use base_file::read_base;
-pub use columns::{AngleUnit, ColumnOptions, Columns, Decoded, QuaternionOrder};
+pub use check::{BadRows, CheckReport, ColumnReport, Suggestion, check, describe, suggest};
+pub use columns::{AngleUnit, ColumnOptions, Columns, Decoded, EulerSequence, QuaternionOrder};
 pub use error::{DataError, LISTED_ROWS, RowError, RowErrors, RowFault};
-pub use format::{FORMATS, Format, ReadOptions, read, write_table, writer};
+pub use format::{FORMATS, Format, ReadOptions, read, read_watched, write_table, writer};
+pub use input::Watch;
 pub use layout::Layout;
-pub use load::{LoadError, Loaded, load, manifold_named};
+pub use load::{LoadError, Loaded, load, load_skipping, manifold_named};
 pub use npy_file::{points_from_npy, points_to_npy};
 pub use output::{Output, RowWriter};
 pub use split::{Duplicates, FRACTIONS, Split, SplitKind, duplicates};

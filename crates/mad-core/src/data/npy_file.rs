@@ -1,8 +1,8 @@
 //! Tables as NumPy arrays (`.npy`), read without trust: sizes are checked before memory is taken, objects are refused.
 
-use super::{Cell, DataError, ReadOptions, RowWriter, Table, output::Output, table::parse_number};
+use super::{Cell, DataError, ReadOptions, RowWriter, Table, input::Input, output::Output, table::parse_number};
 use crate::Points;
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// First bytes of every NPY file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -13,9 +13,17 @@ const MAX_HEADER: usize = 1 << 16;
 /// Room for the header of a written file, so that the number of rows can be filled in at the end.
 const WRITTEN_HEADER: usize = 128;
 
+/// Numbers read at a time.
+const BLOCK: usize = 1 << 13;
+
 /// Reads an array of shape (N), (N, d), or (N, 3, 3), the last as nine row-major columns `r00 … r22`.
-pub(super) fn read(source: &str, bytes: Vec<u8>, _options: &ReadOptions) -> Result<Table, DataError> {
-    let (shape, data) = array(source, &bytes)?;
+pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, DataError> {
+    table_of(&input.name, &mut input.stream, options.max_bytes)
+}
+
+/// The table in the bytes of an NPY file, with at most `limit` bytes of numbers.
+pub(super) fn table_of(source: &str, bytes: &mut dyn Read, limit: u64) -> Result<Table, DataError> {
+    let (shape, data) = array(source, bytes, limit)?;
     let (columns, names) = match shape[..] {
         [_] => (1, None),
         [_, d] => (d, None),
@@ -38,14 +46,16 @@ pub(super) fn read(source: &str, bytes: Vec<u8>, _options: &ReadOptions) -> Resu
 
 /// Points as the bytes of an NPY file.
 pub fn points_to_npy(points: &Points) -> Vec<u8> {
-    let mut bytes = header_bytes(points.len(), points.dim());
-    bytes.extend(points.as_slice().iter().flat_map(|x| x.to_le_bytes()));
+    let header = header_bytes(points.len(), points.dim());
+    let mut bytes = Vec::with_capacity(header.len() + 8 * points.as_slice().len());
+    bytes.extend(header);
+    points.as_slice().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
     bytes
 }
 
 /// Points from the bytes of an NPY file with two axes; there may be no rows.
 pub fn points_from_npy(source: &str, bytes: &[u8]) -> Result<Points, DataError> {
-    let (shape, data) = array(source, bytes)?;
+    let (shape, data) = array(source, &mut &*bytes, u64::MAX)?;
     match shape[..] {
         [_, d] if d > 0 => Ok(Points::from_vec(data, d)),
         _ => Err(DataError::Npy { file: source.into(), problem: format!("shape {shape:?}; wanted (rows, columns)") }),
@@ -53,23 +63,48 @@ pub fn points_from_npy(source: &str, bytes: &[u8]) -> Result<Points, DataError> 
 }
 
 /// Shape and row-major numbers of an array.
-fn array(source: &str, bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), DataError> {
+fn array(source: &str, bytes: &mut dyn Read, limit: u64) -> Result<(Vec<usize>, Vec<f64>), DataError> {
     let bad = |problem: String| DataError::Npy { file: source.into(), problem };
-    let (header, body) = split_header(bytes).map_err(bad)?;
+    let header = Header::read(source, bytes)?;
     if header.descr.contains('O') {
         return Err(DataError::Pickle { file: source.into() });
     }
     let decode = Decode::parse(&header.descr)
         .ok_or_else(|| bad(format!("dtype {}; save as float64, e.g. np.save(f, a.astype(float))", header.descr)))?;
     let count = header.shape.iter().try_fold(1usize, |product, n| product.checked_mul(*n));
-    let count = count.filter(|c| c.checked_mul(decode.size).is_some());
+    let count = count.filter(|c| c.checked_mul(8).is_some());
     let count = count.ok_or_else(|| bad(format!("shape {:?} is too large", header.shape)))?;
-    if body.len() < count * decode.size {
-        return Err(bad(format!("truncated: {} bytes of data, {} expected", body.len(), count * decode.size)));
+    // A header may claim anything: memory is taken as numbers arrive.
+    let mut data = Vec::with_capacity(count.min(BLOCK));
+    let mut block = vec![0; BLOCK * decode.size];
+    while data.len() < count {
+        let wanted = (count - data.len()).min(BLOCK) * decode.size;
+        let found = fill(source, bytes, &mut block[..wanted])?;
+        if found < wanted {
+            let found = data.len() * decode.size + found;
+            return Err(bad(format!("truncated: {found} bytes of data, {} expected", count * decode.size)));
+        }
+        if (data.len() * 8) as u64 > limit {
+            return Err(DataError::TooLarge { file: source.into(), limit });
+        }
+        data.extend(block[..wanted].chunks_exact(decode.size).map(|c| decode.number(c)));
     }
-    let data: Vec<f64> = body[..count * decode.size].chunks_exact(decode.size).map(|c| decode.number(c)).collect();
     let data = if header.fortran { row_major(&data, &header.shape) } else { data };
     Ok((header.shape, data))
+}
+
+/// Reads until `block` is full or the bytes end, and gives the number of bytes read.
+fn fill(source: &str, bytes: &mut dyn Read, block: &mut [u8]) -> Result<usize, DataError> {
+    let mut found = 0;
+    while found < block.len() {
+        match bytes.read(&mut block[found..]) {
+            Ok(0) => break,
+            Ok(count) => found += count,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(DataError::read(source, e)),
+        }
+    }
+    Ok(found)
 }
 
 /// What an array's header says.
@@ -82,43 +117,56 @@ pub(crate) struct Header {
     pub(crate) shape: Vec<usize>,
 }
 
-/// Splits a file into its header and the bytes after it.
-pub(crate) fn split_header(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
-    let version = bytes.get(6).ok_or("truncated before the header")?;
-    if !bytes.starts_with(MAGIC) {
-        return Err("it does not start like an NPY file".into());
+impl Header {
+    /// Reads the start of a file up to its numbers.
+    pub(crate) fn read(source: &str, bytes: &mut dyn Read) -> Result<Self, DataError> {
+        let bad = |problem: &str| DataError::Npy { file: source.into(), problem: problem.into() };
+        let mut exactly = |length: usize, part: &str| {
+            let mut block = vec![0; length];
+            match fill(source, bytes, &mut block)? == length {
+                true => Ok(block),
+                false => Err(bad(&format!("truncated {part} the header"))),
+            }
+        };
+        let start = exactly(8, "before")?;
+        if !start.starts_with(MAGIC) {
+            return Err(bad("it does not start like an NPY file"));
+        }
+        let length = match start[6] {
+            1 => exactly(2, "in")?.iter().rev().fold(0, |all, b| 256 * all + usize::from(*b)),
+            2 | 3 => exactly(4, "in")?.iter().rev().fold(0, |all, b| 256 * all + usize::from(*b)),
+            v => return Err(bad(&format!("version {v} is not known"))),
+        };
+        if length > MAX_HEADER {
+            return Err(bad(&format!("the header claims {length} bytes")));
+        }
+        let text = exactly(length, "in")?;
+        let text = std::str::from_utf8(&text).map_err(|_| bad("the header is not text"))?;
+        Self::parse(text).map_err(|problem| bad(&problem))
     }
-    let (start, length) = match (version, bytes.get(8..10), bytes.get(8..12)) {
-        (1, Some(&[a, b]), _) => (10, u16::from_le_bytes([a, b]) as usize),
-        (2 | 3, _, Some(&[a, b, c, d])) => (12, u32::from_le_bytes([a, b, c, d]) as usize),
-        (1..=3, _, _) => return Err("truncated in the header".into()),
-        (v, _, _) => return Err(format!("version {v} is not known")),
-    };
-    if length > MAX_HEADER {
-        return Err(format!("the header claims {length} bytes"));
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let value = |key: &str| {
+            let at = text.find(&format!("'{key}'")).ok_or(format!("the header has no `{key}`"))?;
+            let rest = text[at..].split_once(':').ok_or(format!("the header has no `{key}`"))?.1;
+            Ok::<_, String>(rest.trim_start())
+        };
+        let descr = value("descr")?;
+        let descr = match descr.strip_prefix('\'').and_then(|d| d.split_once('\'')) {
+            Some((d, _)) => d.to_string(),
+            None => return Err("structured arrays are not read; save one plain array of numbers".into()),
+        };
+        let fortran = value("fortran_order")?.starts_with("True");
+        let shape = value("shape")?;
+        let inner = shape.strip_prefix('(').and_then(|s| s.split_once(')')).ok_or("the header has no shape")?.0;
+        let shape = inner
+            .split(',')
+            .map(str::trim)
+            .filter(|s| !s.is_empty())
+            .map(|s| s.parse().map_err(|_| format!("the shape has `{s}`")))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { descr, fortran, shape })
     }
-    let text = bytes.get(start..start + length).ok_or("truncated in the header")?;
-    let text = std::str::from_utf8(text).map_err(|_| "the header is not text")?;
-    let value = |key: &str| {
-        let at = text.find(&format!("'{key}'")).ok_or(format!("the header has no `{key}`"))?;
-        let rest = text[at..].split_once(':').ok_or(format!("the header has no `{key}`"))?.1;
-        Ok::<_, String>(rest.trim_start())
-    };
-    let descr = value("descr")?;
-    let descr = match descr.strip_prefix('\'').and_then(|d| d.split_once('\'')) {
-        Some((d, _)) => d.to_string(),
-        None => return Err("structured arrays are not read; save one plain array of numbers".into()),
-    };
-    let fortran = value("fortran_order")?.starts_with("True");
-    let shape = value("shape")?;
-    let inner = shape.strip_prefix('(').and_then(|s| s.split_once(')')).ok_or("the header has no shape")?.0;
-    let shape = inner
-        .split(',')
-        .map(str::trim)
-        .filter(|s| !s.is_empty())
-        .map(|s| s.parse().map_err(|_| format!("the shape has `{s}`")))
-        .collect::<Result<_, _>>()?;
-    Ok((Header { descr, fortran, shape }, &bytes[start + length..]))
 }
 
 /// How the bytes of one number are read.
@@ -137,7 +185,10 @@ impl Decode {
             [k, s] => (b'<', *k, *s),
             _ => return None,
         };
-        let known = matches!((kind, size), (b'f', b'2' | b'4' | b'8') | (b'i' | b'u', b'1' | b'2' | b'4' | b'8'));
+        let known = matches!(
+            (kind, size),
+            (b'f', b'2' | b'4' | b'8') | (b'i' | b'u', b'1' | b'2' | b'4' | b'8') | (b'b', b'1')
+        );
         known.then(|| Self { size: (size - b'0') as usize, big: order == b'>', kind })
     }
 
@@ -160,7 +211,7 @@ impl Decode {
 }
 
 /// A number of half precision: sign, five bits of exponent, ten bits of fraction.
-fn half(bits: u16) -> f64 {
+pub(super) fn half(bits: u16) -> f64 {
     let (exponent, fraction) = ((bits >> 10) & 31, f64::from(bits & 1023) / 1024.0);
     let size = match exponent {
         0 => fraction * (-14f64).exp2(),

@@ -6,8 +6,8 @@ use crate::{
     rng::{Purpose, stream},
 };
 use rand::RngExt as _;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// Shares of the training, validation and test part, as in the paper.
 pub const FRACTIONS: [f64; 3] = [0.8, 0.1, 0.1];
@@ -68,10 +68,11 @@ impl Split {
         if fractions.iter().any(|f| !(0.0..=1.0).contains(f)) || (fractions.iter().sum::<f64>() - 1.0).abs() > 1e-9 {
             return Err(DataError::Fractions(fractions));
         }
-        let mut units = match kind {
-            SplitKind::Random => (0..points.len()).map(|i| vec![i]).collect(),
-            SplitKind::Distinct => groups(points),
+        let groups = match kind {
+            SplitKind::Random => Groups::single(points.len()),
+            SplitKind::Distinct => Groups::of(points),
         };
+        let mut units: Vec<u32> = (0..groups.len() as u32).collect();
         let mut rng = stream(seed, Purpose::Split, 0);
         shuffle(&mut units, &mut rng);
         let count = |f: f64| (f * units.len() as f64 + 1e-9) as usize;
@@ -79,8 +80,9 @@ impl Split {
         if fractions[2] == 0.0 {
             second = units.len() - first;
         }
-        let part = |units: &[Vec<usize>]| {
-            let mut rows = units.concat();
+        let part = |units: &[u32]| {
+            let mut rows: Vec<usize> =
+                units.iter().flat_map(|&unit| groups.rows(unit as usize)).map(|&row| row as usize).collect();
             shuffle(&mut rows, &mut rng);
             rows
         };
@@ -98,24 +100,55 @@ impl Split {
 
 /// Counts repeated points.
 pub fn duplicates(points: &Points) -> Duplicates {
-    let groups = groups(points);
-    Duplicates { rows: points.len(), distinct: groups.len(), most: groups.iter().map(Vec::len).max().unwrap_or(0) }
+    let groups = Groups::of(points);
+    let most = (0..groups.len()).map(|group| groups.rows(group).len()).max().unwrap_or(0);
+    Duplicates { rows: points.len(), distinct: groups.len(), most }
 }
 
-/// Rows of equal points, in the order of their first row.
-fn groups(points: &Points) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
-    for (row, x) in points.rows().enumerate() {
-        // Adding zero makes minus zero plus zero.
-        let key = x.iter().map(|v| (v + 0.0).to_bits()).collect();
-        let group = *known.entry(key).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[group].push(row);
+/// Rows of equal points, in the order of their first row. Takes eight bytes per row, so that millions of rows are no burden.
+struct Groups {
+    /// All rows, group by group.
+    rows: Vec<u32>,
+    /// Where each group ends.
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    /// Every row for itself.
+    fn single(rows: usize) -> Self {
+        assert!(rows < u32::MAX as usize, "more rows than can be counted");
+        Self { rows: (0..rows as u32).collect(), ends: (1..=rows as u32).collect() }
     }
-    groups
+
+    fn of(points: &Points) -> Self {
+        // Adding zero makes minus zero plus zero.
+        let key = |row: u32| points.row(row as usize).iter().map(|v| (v + 0.0).to_bits());
+        let mut single = Self::single(points.len());
+        single.rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
+        let mut groups: Vec<(u32, u32)> = Vec::new();
+        let mut start = 0;
+        for alike in single.rows.chunk_by(|&a, &b| key(a).eq(key(b))) {
+            groups.push((start, alike.len() as u32));
+            start += alike.len() as u32;
+        }
+        groups.par_sort_unstable_by_key(|(start, _)| single.rows[*start as usize]);
+        let mut rows = Vec::with_capacity(points.len());
+        single.ends.clear();
+        for (start, count) in groups {
+            rows.extend_from_slice(&single.rows[start as usize..(start + count) as usize]);
+            single.ends.push(rows.len() as u32);
+        }
+        Self { rows, ends: single.ends }
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn rows(&self, group: usize) -> &[u32] {
+        let start = if group == 0 { 0 } else { self.ends[group - 1] };
+        &self.rows[start as usize..self.ends[group] as usize]
+    }
 }
 
 /// Fisher–Yates.

@@ -10,6 +10,7 @@ const WEIGHT: &[&str] = &["weight", "weights", "probability"];
 /// Reads a finite set from a table: a column `weight` or `probability` holds positive weights, scaled to sum 1; every
 /// other column is a coordinate and must hold numbers. A point that stands twice is a bad row.
 pub fn support(table: &Table) -> Result<PointTable, DataError> {
+    table.require_whole()?;
     let weight = WEIGHT.iter().find_map(|name| table.find(name));
     let columns: Vec<usize> = (0..table.width()).filter(|c| Some(*c) != weight).collect();
     if columns.is_empty() {

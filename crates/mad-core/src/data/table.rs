@@ -1,6 +1,11 @@
 //! A table as it stands in a file: names, cells and line numbers, before anything is understood.
 
-use super::{DataError, RowFault, error::LARGEST_NUMBER};
+use super::{
+    DataError, RowFault,
+    cells::ColumnCells,
+    error::{LARGEST_NUMBER, RowErrorList},
+    lines::Lines,
+};
 use std::{borrow::Cow, fmt};
 
 /// Rows that are looked at to tell a column of numbers from a column of text.
@@ -37,34 +42,52 @@ pub struct Table {
     width: usize,
     /// What `lines` counts: `line` or `row`.
     unit: &'static str,
-    lines: Vec<usize>,
+    lines: Lines,
     cells: Cells,
+    /// Rows of another number of cells, which are not among the others.
+    ragged: RowErrorList,
+    /// What may be behind them.
+    hint: Option<&'static str>,
+    /// What was noticed while the file was read, in words.
+    notices: Vec<String>,
 }
 
-/// All cells row by row: numbers, or one long text cut at `ends`.
+/// All cells: numbers row by row, or columns of any content.
 #[derive(Debug, Clone, PartialEq)]
 enum Cells {
     Numbers(Vec<f64>),
-    Text { text: String, ends: Vec<usize> },
+    Columns(Vec<ColumnCells>),
 }
 
 impl Table {
     /// A table of text without rows. `source` names it in messages.
     pub fn text(source: impl Into<String>, header: Option<Vec<String>>, width: usize) -> Self {
-        let cells = Cells::Text { text: String::new(), ends: Vec::new() };
-        Self::with_cells(source.into(), header, width, Vec::new(), cells)
+        let cells = Cells::Columns(vec![ColumnCells::default(); width]);
+        Self::with_cells(source.into(), header, width, Lines::default(), cells)
     }
 
     /// A table of numbers, row-major; row i stands on line i + 1, or i + 2 below a header.
     pub fn numbers(source: impl Into<String>, header: Option<Vec<String>>, width: usize, data: Vec<f64>) -> Self {
         assert!(width > 0 && data.len().is_multiple_of(width), "{} numbers do not fill rows of {width}", data.len());
         let first = 1 + usize::from(header.is_some());
-        let lines = (first..first + data.len() / width).collect();
+        let lines = Lines::consecutive(first, data.len() / width);
         Self::with_cells(source.into(), header, width, lines, Cells::Numbers(data))
     }
 
-    fn with_cells(source: String, header: Option<Vec<String>>, width: usize, lines: Vec<usize>, cells: Cells) -> Self {
-        Self { source, header, header_line: 1, header_guessed: false, width, unit: "line", lines, cells }
+    /// A table of named columns of equal length, whose rows are counted from 1.
+    pub(super) fn of_columns(source: &str, header: Vec<String>, columns: Vec<ColumnCells>) -> Self {
+        let len = columns.first().map_or(0, ColumnCells::len);
+        assert!(columns.iter().all(|c| c.len() == len) && header.len() == columns.len(), "columns of a table");
+        let (width, lines) = (columns.len(), Lines::consecutive(1, len));
+        let mut table = Self::with_cells(source.into(), Some(header), width, lines, Cells::Columns(columns));
+        table.count_rows();
+        table
+    }
+
+    fn with_cells(source: String, header: Option<Vec<String>>, width: usize, lines: Lines, cells: Cells) -> Self {
+        let (unit, ragged) = ("line", RowErrorList::new("line"));
+        let (header_line, header_guessed, hint, notices) = (1, false, None, Vec::new());
+        Self { source, header, header_line, header_guessed, width, unit, lines, cells, ragged, hint, notices }
     }
 
     /// Says on which line the header or, without one, the first row stands, and whether its cells alone told which.
@@ -83,16 +106,47 @@ impl Table {
         self.header = Some(names);
     }
 
+    /// Adds a word about the file.
+    pub(super) fn notice(&mut self, text: String) {
+        self.notices.push(text);
+    }
+
+    /// What was noticed while the file was read, in words.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
     /// Appends a row of text that stands on `line`. Panics if it has another number of cells or the table holds numbers.
     pub fn push<S: AsRef<str>>(&mut self, line: usize, row: impl IntoIterator<Item = S>) {
-        let Cells::Text { text, ends } = &mut self.cells else { panic!("a table of numbers takes no text") };
-        let before = ends.len();
+        let Cells::Columns(columns) = &mut self.cells else { panic!("a table of numbers takes no text") };
+        let mut count = 0;
         for cell in row {
-            text.push_str(cell.as_ref());
-            ends.push(text.len());
+            assert!(count < columns.len(), "cells in a row");
+            columns[count].push(cell.as_ref());
+            count += 1;
         }
-        assert_eq!(ends.len() - before, self.width, "cells in a row");
+        assert_eq!(count, self.width, "cells in a row");
         self.lines.push(line);
+    }
+
+    /// Keeps in mind that the row on `line` has `found` cells and is left out.
+    pub(super) fn push_ragged(&mut self, line: usize, found: usize) {
+        self.ragged.push(line, None, RowFault::Ragged { wanted: self.width, found });
+    }
+
+    /// Says what may be behind rows of another number of cells.
+    pub(super) fn set_hint(&mut self, hint: &'static str) {
+        self.hint = Some(hint);
+    }
+
+    /// Rows that were left out because they have another number of cells, and what may be behind them.
+    pub(super) fn ragged(&self) -> (&RowErrorList, Option<&'static str>) {
+        (&self.ragged, self.hint)
+    }
+
+    /// Refuses a table of which rows were left out.
+    pub(super) fn require_whole(&self) -> Result<(), DataError> {
+        self.ragged.clone().finish(&self.source, self.hint.map(String::from))
     }
 
     /// Name of the file or data set.
@@ -132,12 +186,12 @@ impl Table {
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.len() == 0
     }
 
     /// Line on which a row stands, from 1; row number from 1 for arrays.
     pub fn line(&self, row: usize) -> usize {
-        self.lines[row]
+        self.lines.get(row)
     }
 
     /// Name of a column, or `column3` for the third of a file without a header.
@@ -159,13 +213,9 @@ impl Table {
 
     /// A cell as text.
     pub fn cell(&self, row: usize, column: usize) -> Cow<'_, str> {
-        let i = row * self.width + column;
         match &self.cells {
-            Cells::Numbers(data) => Cow::Owned(Cell::Number(data[i]).to_string()),
-            Cells::Text { text, ends } => {
-                let start = if i == 0 { 0 } else { ends[i - 1] };
-                Cow::Borrowed(&text[start..ends[i]])
-            }
+            Cells::Numbers(data) => Cow::Owned(Cell::Number(data[row * self.width + column]).to_string()),
+            Cells::Columns(columns) => columns[column].text(row),
         }
     }
 
@@ -176,7 +226,7 @@ impl Table {
     pub fn number(&self, row: usize, column: usize) -> Result<f64, RowFault> {
         let value = match &self.cells {
             Cells::Numbers(data) => data[row * self.width + column],
-            Cells::Text { .. } => parse_number(&self.cell(row, column))?,
+            Cells::Columns(columns) => columns[column].number(row)?,
         };
         match value {
             v if !v.is_finite() => Err(RowFault::NotFinite(v)),
@@ -187,61 +237,84 @@ impl Table {
 
     /// A row as cells to be written.
     pub fn row(&self, row: usize) -> Vec<Cell> {
-        (0..self.width)
-            .map(|column| match &self.cells {
-                Cells::Numbers(data) => Cell::Number(data[row * self.width + column]),
-                Cells::Text { .. } => Cell::Text(self.cell(row, column).into_owned()),
-            })
-            .collect()
+        match &self.cells {
+            Cells::Numbers(data) => {
+                data[row * self.width..(row + 1) * self.width].iter().copied().map(Cell::Number).collect()
+            }
+            Cells::Columns(columns) => columns.iter().map(|column| column.cell(row)).collect(),
+        }
     }
 
     /// Whether most cells of a column, as far as they are filled, are numbers.
     pub fn is_numeric(&self, column: usize) -> bool {
-        if matches!(self.cells, Cells::Numbers(_)) {
-            return true;
-        }
+        let Cells::Columns(columns) = &self.cells else { return true };
+        let column = &columns[column];
         let (mut numbers, mut filled) = (0, 0);
         for row in 0..self.len().min(LOOKED_AT) {
-            let cell = self.cell(row, column);
-            if !is_missing(&cell) {
+            if !is_missing(&column.text(row)) {
                 filled += 1;
-                numbers += usize::from(!matches!(parse_number(&cell), Err(RowFault::NotANumber(_))));
+                numbers += usize::from(!matches!(column.number(row), Err(RowFault::NotANumber(_))));
             }
         }
         numbers * 2 > filled
     }
 
+    /// The different texts of a column with their numbers of rows, unless there are more than 65 536.
+    pub(super) fn words(&self, column: usize) -> Option<Vec<(&str, usize)>> {
+        match &self.cells {
+            Cells::Numbers(_) => None,
+            Cells::Columns(columns) => columns[column].words(),
+        }
+    }
+
     /// The rows with these indices, in this order.
     pub fn select(&self, rows: &[usize]) -> Table {
-        let mut out = Table { lines: rows.iter().map(|&r| self.lines[r]).collect(), ..self.emptied() };
-        match (&self.cells, &mut out.cells) {
-            (Cells::Numbers(data), Cells::Numbers(chosen)) => {
-                for &r in rows {
-                    chosen.extend_from_slice(&data[r * self.width..(r + 1) * self.width]);
-                }
+        let cells = match &self.cells {
+            Cells::Numbers(data) => {
+                let row = |r: &usize| data[r * self.width..(r + 1) * self.width].iter().copied();
+                Cells::Numbers(rows.iter().flat_map(row).collect())
             }
-            (_, Cells::Text { text, ends }) => {
-                for (&r, c) in rows.iter().flat_map(|r| (0..self.width).map(move |c| (r, c))) {
-                    text.push_str(&self.cell(r, c));
-                    ends.push(text.len());
-                }
-            }
-            (Cells::Text { .. }, Cells::Numbers(_)) => unreachable!("both tables hold the same kind of cells"),
+            Cells::Columns(columns) => Cells::Columns(columns.iter().map(|c| c.select(rows)).collect()),
+        };
+        Table {
+            source: self.source.clone(),
+            header: self.header.clone(),
+            lines: self.lines.select(rows),
+            cells,
+            ragged: self.ragged.clone(),
+            notices: self.notices.clone(),
+            ..*self
         }
-        out
+    }
+
+    /// Leaves out these rows, which stand in ascending order, and forgets rows of another number of cells.
+    pub(super) fn leave_out(&mut self, bad: &[usize]) {
+        self.ragged = RowErrorList::new(self.unit);
+        if bad.is_empty() {
+            return;
+        }
+        let mut bad = bad.iter().copied().peekable();
+        let good: Vec<usize> = (0..self.len()).filter(|row| bad.next_if_eq(row).is_none()).collect();
+        self.lines = self.lines.select(&good);
+        match &mut self.cells {
+            Cells::Numbers(data) => {
+                for (to, from) in good.iter().enumerate() {
+                    data.copy_within(from * self.width..(from + 1) * self.width, to * self.width);
+                }
+                data.truncate(good.len() * self.width);
+            }
+            // One column at a time, so that the table is never held twice.
+            Cells::Columns(columns) => columns.iter_mut().for_each(|c| *c = c.select(&good)),
+        }
     }
 
     /// Refuses a table without rows.
     pub fn require_rows(self) -> Result<Self, DataError> {
-        if self.is_empty() { Err(DataError::Empty { file: self.source }) } else { Ok(self) }
-    }
-
-    fn emptied(&self) -> Table {
-        let cells = match &self.cells {
-            Cells::Numbers(_) => Cells::Numbers(Vec::new()),
-            Cells::Text { .. } => Cells::Text { text: String::new(), ends: Vec::new() },
-        };
-        Table { source: self.source.clone(), header: self.header.clone(), lines: Vec::new(), cells, ..*self }
+        if !self.is_empty() {
+            return Ok(self);
+        }
+        self.require_whole()?;
+        Err(DataError::Empty { file: self.source })
     }
 }
 
@@ -261,7 +334,7 @@ pub(crate) fn parse_number(cell: &str) -> Result<f64, RowFault> {
 }
 
 /// Whether a cell says that its value is not known.
-fn is_missing(cell: &str) -> bool {
+pub(super) fn is_missing(cell: &str) -> bool {
     ["", "-", "na", "n/a", "null", "none"].contains(&cell.trim().to_lowercase().as_str())
 }
 

@@ -13,7 +13,8 @@ use super::error::{Place, PoseError};
 use super::picture::Picture;
 use super::rotation::{Matrix, from_matrix};
 use super::solid::{SOLIDS, Solid};
-use crate::data::npy_file::{Decode, split_header};
+use crate::data::DataError;
+use crate::data::npy_file::{Decode, Header};
 use crate::manifold::{Quaternion, conjugate, multiply};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -440,6 +441,20 @@ fn contains(list: &[Quaternion], q: &Quaternion) -> bool {
     list.iter().any(|g| (0..4).map(|i| g[i] * q[i]).sum::<f64>().abs() > least)
 }
 
+/// A reader that knows how far it has come.
+struct Counted<'a, R> {
+    inner: &'a mut R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(block)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
 /// Reads an array `[N, S, 3, 3]`, or `[N, 3, 3]`, picture by picture; memory is taken for one list at a time.
 fn read_array(
     mut file: impl Read,
@@ -449,16 +464,12 @@ fn read_array(
     mut keep: impl FnMut(&[Quaternion]) -> ControlFlow<()>,
 ) -> Result<(), PoseError> {
     let broken = |e: io::Error| place.array(format!("cannot be read: {e}"));
-    let mut start = vec![0; 12];
-    file.read_exact(&mut start).map_err(broken)?;
-    // Version 1 has two bytes of length, later ones four; the two read too far belong to the header.
-    let length = match start[6] {
-        1 => 10 + usize::from(u16::from_le_bytes([start[8], start[9]])),
-        _ => 12 + u32::from_le_bytes([start[8], start[9], start[10], start[11]]).min(1 << 16) as usize,
-    };
-    start.resize(length.max(12), 0);
-    file.read_exact(&mut start[12..]).map_err(broken)?;
-    let (header, _) = split_header(&start).map_err(|problem| place.array(problem))?;
+    let mut counted = Counted { inner: &mut file, bytes: 0 };
+    let header = Header::read("", &mut counted).map_err(|e| match e {
+        DataError::Npy { problem, .. } => place.array(problem),
+        e => place.array(e.to_string()),
+    })?;
+    let start = counted.bytes;
     let decode = Decode::parse(&header.descr).filter(|_| header.descr.contains('f'));
     let decode = decode.ok_or_else(|| place.array(format!("dtype {}; wanted f2, f4 or f8", header.descr)))?;
     if header.fortran {
@@ -470,7 +481,7 @@ fn read_array(
         _ => return Err(place.array(format!("shape {:?}; wanted (pictures, poses, 3, 3)", header.shape))),
     };
     let list_bytes = entries * 9 * decode.size;
-    let expected = (pictures as u128) * (list_bytes as u128) + start.len() as u128;
+    let expected = (pictures as u128) * (list_bytes as u128) + start as u128;
     if expected != u128::from(size) {
         return Err(place.array(format!("{size} bytes for shape {:?}, which needs {expected}", header.shape)));
     }

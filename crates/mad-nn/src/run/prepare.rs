@@ -43,6 +43,8 @@ impl Contents {
             }
         };
         let mut parts = Parts::cut(&points, &split);
+        // Large tables are not held twice.
+        drop((points, split));
         parts.canonicalise(manifold.as_ref());
         // On its own a mixture is the usual one, of one size. As a base it may be all that is known.
         let options = if config.method == MIXTURE.name { FitOptions::plain() } else { FitOptions::default() };

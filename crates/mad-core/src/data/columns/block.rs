@@ -1,6 +1,7 @@
 //! One block of a point: which columns it stands in, how it is read, and how it is written.
 
 use super::{
+    EulerSequence,
     options::{AngleUnit, ColumnOptions, NORM_TOLERANCE, WORTH_SAYING},
     rotation,
 };
@@ -37,6 +38,8 @@ pub(super) enum Block {
     Quaternion { columns: Vec<Column> },
     /// A rotation matrix, row-major.
     Matrix { columns: Vec<Column> },
+    /// Three Euler angles, written as a quaternion.
+    Euler { columns: Vec<Column>, sequence: EulerSequence, units: Vec<AngleUnit> },
     /// One angle per column.
     Angles { columns: Vec<Column>, units: Vec<AngleUnit> },
     /// A cosine and a sine per angle.
@@ -74,6 +77,7 @@ impl Block {
             | Block::LatLon { columns }
             | Block::Quaternion { columns }
             | Block::Matrix { columns }
+            | Block::Euler { columns, .. }
             | Block::Angles { columns, .. }
             | Block::CosSin { columns }
             | Block::Categories { columns, .. }
@@ -89,6 +93,7 @@ impl Block {
             | Block::LatLon { columns }
             | Block::Quaternion { columns }
             | Block::Matrix { columns }
+            | Block::Euler { columns, .. }
             | Block::Angles { columns, .. }
             | Block::CosSin { columns }
             | Block::Categories { columns, .. }
@@ -101,7 +106,7 @@ impl Block {
     pub(super) fn dim(&self) -> usize {
         match self {
             Block::LatLon { .. } => 3,
-            Block::Matrix { .. } => 4,
+            Block::Matrix { .. } | Block::Euler { .. } => 4,
             Block::Angles { columns, .. } => 2 * columns.len(),
             Block::Categories { levels, .. } => levels.iter().map(Vec::len).sum(),
             other => other.columns().len(),
@@ -217,14 +222,19 @@ impl Block {
                 x.copy_from_slice(&q);
                 Ok(())
             }
+            Block::Euler { columns, sequence, units } => {
+                let mut angles = [0.0; 3];
+                for ((angle, column), unit) in angles.iter_mut().zip(columns).zip(units) {
+                    *angle = tally.angle(number(column)?, *unit);
+                }
+                x.copy_from_slice(&sequence.quaternion(angles));
+                canonical_sign(x);
+                Ok(())
+            }
             Block::Angles { columns, units } => {
                 for ((column, unit), pair) in columns.iter().zip(units).zip(x.chunks_exact_mut(2)) {
-                    let angle = number(column)?;
-                    tally.wrapped += usize::from(angle < -unit.half_turn() || angle > 2.0 * unit.half_turn());
-                    tally.largest[0] = tally.largest[0].max(angle.abs());
-                    // Whole turns go first: the product with π would lose them at large angles.
-                    let turned = angle % (2.0 * unit.half_turn());
-                    pair.copy_from_slice(&[(turned * unit.radians()).cos(), (turned * unit.radians()).sin()]);
+                    let angle = tally.angle(number(column)?, *unit);
+                    pair.copy_from_slice(&[angle.cos(), angle.sin()]);
                 }
                 Ok(())
             }
@@ -273,7 +283,50 @@ impl Block {
         }
     }
 
-    /// The block of one point as cells, in the order of [`Block::columns`].
+    /// Names of the columns the block is written to, and where they stand.
+    pub(super) fn written(&self) -> Vec<(usize, String)> {
+        match self {
+            Block::Euler { columns, .. } => ["qx", "qy", "qz", "qw"].map(|n| (columns[0].index, n.into())).to_vec(),
+            other => other.columns().iter().map(|c| (c.index, c.name.clone())).collect(),
+        }
+    }
+
+    /// What each column of the block holds, in words.
+    pub(super) fn roles(&self) -> Vec<String> {
+        let unit = |unit: &AngleUnit| if *unit == AngleUnit::Deg { "degrees" } else { "radians" };
+        let same = |text: &str| vec![text.to_owned(); self.columns().len()];
+        match self {
+            Block::Coordinates { .. } => same("coordinate"),
+            Block::Direction { .. } => same("coordinate of a unit vector"),
+            Block::LatLon { .. } => vec!["latitude, degrees".into(), "longitude, degrees".into()],
+            Block::Quaternion { .. } => ["x", "y", "z", "w"].map(|c| format!("quaternion {c}")).to_vec(),
+            Block::Matrix { .. } => (0..9).map(|i| format!("matrix row {}, column {}", i / 3, i % 3)).collect(),
+            Block::Euler { sequence, units, .. } => {
+                let letters = sequence.letters();
+                units.iter().zip(letters).map(|(u, c)| format!("Euler angle about {c}, {}", unit(u))).collect()
+            }
+            Block::Angles { units, .. } => units.iter().map(|u| format!("angle, {}", unit(u))).collect(),
+            Block::CosSin { columns } => {
+                (0..columns.len()).map(|i| if i % 2 == 0 { "cosine" } else { "sine" }.to_owned()).collect()
+            }
+            Block::Categories { levels, .. } => {
+                levels.iter().map(|l| format!("category, {} values", l.len())).collect()
+            }
+            Block::Indicators { .. } => same("indicator of a category"),
+            Block::Real { .. } => same("real number"),
+        }
+    }
+
+    /// Whether the columns of this form are known by their names.
+    pub(super) fn is_named(&self) -> bool {
+        let named = |name: &str| name.strip_prefix('x').is_some_and(|n| n.parse::<usize>().is_ok());
+        match self {
+            Block::LatLon { .. } | Block::Quaternion { .. } | Block::Matrix { .. } => true,
+            other => other.columns().iter().all(|c| named(&c.name.to_lowercase()) || suffix(&c.name).is_some()),
+        }
+    }
+
+    /// The block of one point as cells, in the order of [`Block::written`].
     pub(super) fn encode(&self, x: &[f64]) -> Vec<Cell> {
         let numbers = |values: &[f64]| values.iter().copied().map(Cell::Number).collect();
         match self {
@@ -285,7 +338,7 @@ impl Block {
                 let lat = x[2].atan2(x[0].hypot(x[1])).to_degrees();
                 numbers(&[lat, if lon >= 180.0 { -180.0 } else { lon + 0.0 }])
             }
-            Block::Quaternion { .. } => {
+            Block::Quaternion { .. } | Block::Euler { .. } => {
                 let mut q = x.to_vec();
                 canonical_sign(&mut q);
                 numbers(&q)
@@ -367,7 +420,7 @@ impl Block {
         if small && matches!(self, Block::LatLon { .. }) {
             notices.push(format!("{names}: no value exceeds 2π; are these radians? They were read as degrees"));
         }
-        if let Block::Angles { units, .. } = self {
+        if let Block::Angles { units, .. } | Block::Euler { units, .. } = self {
             let all = |unit| units.iter().all(|u| *u == unit);
             if small && all(AngleUnit::Deg) {
                 notices.push(format!("{names}: no value exceeds 2π; are these radians? They were read as degrees"));
@@ -380,6 +433,14 @@ impl Block {
 }
 
 impl Tally {
+    /// Notes an angle and gives it in radians, within two turns around zero.
+    fn angle(&mut self, angle: f64, unit: AngleUnit) -> f64 {
+        self.wrapped += usize::from(angle < -unit.half_turn() || angle > 2.0 * unit.half_turn());
+        self.largest[0] = self.largest[0].max(angle.abs());
+        // Whole turns go first: the product with π would lose them at large angles.
+        (angle % (2.0 * unit.half_turn())) * unit.radians()
+    }
+
     fn repair(&mut self, size: f64) {
         self.repaired += usize::from(size > WORTH_SAYING);
         self.largest_repair = self.largest_repair.max(size);
@@ -427,4 +488,16 @@ fn unknown(value: &str, levels: &[String]) -> RowFault {
 
 fn joined(columns: &[Column]) -> String {
     columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(",")
+}
+
+/// The unit at the end of a column's name.
+pub(super) fn suffix(name: &str) -> Option<AngleUnit> {
+    let name = name.to_lowercase();
+    if name.ends_with("_deg") || name.ends_with("_degrees") {
+        Some(AngleUnit::Deg)
+    } else if name.ends_with("_rad") || name.ends_with("_radians") {
+        Some(AngleUnit::Rad)
+    } else {
+        None
+    }
 }

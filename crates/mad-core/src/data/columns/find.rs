@@ -1,16 +1,25 @@
 //! The search for a layout's columns in a table.
 
 use super::{
-    block::{Block, Column},
+    block::{Block, Column, suffix},
     options::{AngleUnit, ColumnOptions, QuaternionOrder, select},
 };
 use crate::data::{DataError, Layout, Table};
 
-const LATITUDE: &[&str] = &["lat", "latitude"];
-const LONGITUDE: &[&str] = &["lon", "long", "lng", "longitude"];
+/// Names of latitudes, in lower case. `decimallatitude` is the one of Darwin Core, `reclat` that of the meteorite list.
+pub(in crate::data) const LATITUDE: &[&str] =
+    &["lat", "latitude", "lat_deg", "latitude_deg", "decimallatitude", "reclat"];
 
-/// Names of quaternion components are one of these followed by x, y, z or w.
-const QUATERNION: &[&str] = &["q", "q_", "quat_", "quat", "rot_", ""];
+/// Names of longitudes, in lower case.
+pub(in crate::data) const LONGITUDE: &[&str] =
+    &["lon", "long", "lng", "longitude", "lon_deg", "longitude_deg", "decimallongitude", "reclong"];
+
+/// What the names of angles about x, y and z end in.
+const EULER: [&[&str]; 3] = [
+    &["roll", "euler_x", "euler.x", "rx", "rot_x"],
+    &["pitch", "euler_y", "euler.y", "ry", "rot_y"],
+    &["yaw", "euler_z", "euler.z", "rz", "rot_z", "heading"],
+];
 
 /// Finds the columns of every leaf of the layout, and says what it assumed.
 pub(super) fn find(
@@ -189,24 +198,66 @@ impl Search<'_> {
         })
     }
 
-    fn rotation(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
-        for prefix in QUATERNION {
-            if let Some(indices) = self.all_named(["x", "y", "z", "w"].map(|c| format!("{prefix}{c}"))) {
-                return Ok(Some(Block::Quaternion { columns: self.take(&indices) }));
+    /// Sets of four free columns that are called x, y, z and w after a common beginning, such as `q` or
+    /// `pose.orientation.`, in that order; and the names of three of four.
+    fn quaternions(&self) -> (Vec<Vec<usize>>, Option<String>) {
+        let Some(header) = self.table.header() else { return (Vec::new(), None) };
+        let mut sets: Vec<(String, [Option<usize>; 4])> = Vec::new();
+        for &i in &self.free {
+            let name = header[i].to_lowercase();
+            let Some(place) = name.chars().last().and_then(|last| "xyzw".find(last)) else { continue };
+            let prefix = &name[..name.len() - 1];
+            match sets.iter_mut().find(|(known, _)| known == prefix) {
+                Some((_, set)) => set[place] = set[place].or(Some(i)),
+                None => {
+                    let mut set = [None; 4];
+                    set[place] = Some(i);
+                    sets.push((prefix.to_owned(), set));
+                }
             }
+        }
+        let telling =
+            |prefix: &str| prefix.starts_with('q') || prefix.contains("quat") || prefix.contains("orientation");
+        let partial =
+            sets.iter().find(|(p, set)| telling(p) && set.iter().flatten().count() == 3).map(|(prefix, set)| {
+                let there: Vec<_> = set.iter().flatten().map(|&i| header[i].as_str()).collect();
+                let missing = "xyzw".chars().zip(set).find(|(_, s)| s.is_none()).map_or(' ', |(c, _)| c);
+                format!("{} are there, {prefix}{missing} is missing", there.join(", "))
+            });
+        let full = sets.into_iter().filter_map(|(_, set)| set.into_iter().collect()).collect();
+        (full, partial)
+    }
+
+    fn rotation(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
+        let (sets, partial) = self.quaternions();
+        let numbered = [0, 1].iter().find_map(|f| self.all_named((*f..f + 4).map(|i| format!("q{i}"))));
+        let unclear = |problem| Err(DataError::QuaternionColumns { file: self.table.source().into(), problem });
+        let wanted = self.layout.leaves().iter().filter(|l| matches!(l, Layout::Rotation)).count();
+        if sets.len() + numbered.iter().len() > wanted && !sets.is_empty() {
+            let all = sets.iter().chain(&numbered);
+            let names =
+                |set: &Vec<usize>| set.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
+            return unclear(format!("there are {}", all.map(names).collect::<Vec<_>>().join(" and ")));
+        }
+        if let Some(indices) = sets.first() {
+            return Ok(Some(Block::Quaternion { columns: self.take(indices) }));
         }
         if let Some(indices) = self.all_named((0..9).map(|i| format!("r{}{}", i / 3, i % 3))) {
             return Ok(Some(Block::Matrix { columns: self.take(&indices) }));
         }
-        for first in [0, 1] {
-            if let Some(indices) = self.all_named((first..first + 4).map(|i| format!("q{i}"))) {
-                if self.options.quat_order.is_none() {
-                    let columns = self.take(&indices).into_iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
-                    return Err(DataError::QuaternionOrder { file: self.table.source().into(), columns });
-                }
-                let columns = self.take(&indices);
-                return Ok(Some(self.ordered_quaternion(columns)));
+        if let Some(indices) = numbered {
+            let columns = self.take(&indices);
+            if self.options.quat_order.is_none() {
+                let columns = columns.into_iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
+                return Err(DataError::QuaternionOrder { file: self.table.source().into(), columns });
             }
+            return Ok(Some(self.ordered_quaternion(columns)));
+        }
+        if let Some(block) = self.euler(alone)? {
+            return Ok(Some(block));
+        }
+        if let Some(problem) = partial.filter(|_| self.options.columns.is_none()) {
+            return unclear(problem);
         }
         if !alone || !self.directed {
             return Ok(None);
@@ -227,6 +278,45 @@ impl Search<'_> {
             }
             _ => None,
         })
+    }
+
+    /// Three Euler angles, if the options say in which sequence: by their names, or in the order of the sequence.
+    fn euler(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
+        let header = self.table.header().unwrap_or_default();
+        let named = |axis: usize| {
+            let fits = |&&i: &&usize| {
+                let name = header.get(i).map(|n| n.to_lowercase()).unwrap_or_default();
+                let bare = ["_deg", "_degrees", "_rad", "_radians"].iter().find_map(|s| name.strip_suffix(s));
+                EULER[axis].iter().any(|end| bare.unwrap_or(&name) == *end)
+            };
+            self.free.iter().find(fits).copied()
+        };
+        let by_axis: Option<Vec<usize>> = (0..3).map(named).collect();
+        let Some(sequence) = self.options.euler else {
+            let Some(found) = by_axis else { return Ok(None) };
+            let columns = found.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
+            return Err(DataError::EulerSequence { file: self.table.source().into(), columns });
+        };
+        let letters = sequence.letters();
+        let distinct = letters[0] != letters[2];
+        let ordered = [["alpha", "beta", "gamma"], ["euler0", "euler1", "euler2"], ["euler1", "euler2", "euler3"]]
+            .into_iter()
+            .find_map(|names| self.all_named(names));
+        let numeric: Vec<usize> = self.free.iter().copied().filter(|&i| self.table.is_numeric(i)).collect();
+        let rest = if self.options.columns.is_some() { self.free.clone() } else { numeric };
+        let indices = match (by_axis, ordered) {
+            (Some(found), _) if distinct => letters.map(|c| found["xyz".find(c).unwrap_or(0)]).to_vec(),
+            (_, Some(ordered)) => ordered,
+            _ if alone && rest.len() == 3 => rest,
+            _ => return Ok(None),
+        };
+        let Block::Angles { columns, units } = self.angles_in(&indices, None)? else { return Ok(None) };
+        let names = columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+        let frame = if sequence.to_string().starts_with(char::is_uppercase) { "turning" } else { "fixed" };
+        self.notices.push(format!(
+            "{names}: Euler angles {sequence}, about {frame} axes in this order; written as quaternions"
+        ));
+        Ok(Some(Block::Euler { columns, sequence, units }))
     }
 
     /// Four columns whose order is given by the options, x, y, z, w by default.
@@ -281,9 +371,18 @@ impl Search<'_> {
     fn real(&mut self, n: usize) -> Option<Block> {
         let axes =
             |prefix: &str| ["x", "y", "z"].into_iter().take(n).map(|a| format!("{prefix}{a}")).collect::<Vec<_>>();
+        let mut prefixes: Vec<String> = ["t", "t_", ""].map(String::from).to_vec();
+        for name in self.table.header().unwrap_or_default() {
+            let name = name.to_lowercase();
+            let telling = |prefix: &&str| {
+                let words = prefix.trim_end_matches(['.', '_']);
+                ["position", "pos", "translation", "trans"].iter().any(|end| words.ends_with(end))
+            };
+            prefixes.extend(name.strip_suffix('x').filter(telling).map(String::from));
+        }
         let indices = (1..=3)
             .contains(&n)
-            .then(|| ["t", "t_", ""].iter().find_map(|p| self.all_named(axes(p))))
+            .then(|| prefixes.iter().find_map(|p| self.all_named(axes(p))))
             .flatten()
             .or_else(|| self.coordinates(n))?;
         Some(real(self.take(&indices)))
@@ -318,7 +417,7 @@ impl Search<'_> {
         let any = |names: &[&str]| names.iter().any(|n| known(&[n]));
         self.misfit_because(if any(LATITUDE) && any(LONGITUDE) {
             "; latitude and longitude are columns of sphere:2"
-        } else if known(&["qx", "qy", "qz", "qw"]) || known(&["r00", "r01", "r22"]) {
+        } else if !self.quaternions().0.is_empty() || known(&["r00", "r01", "r22"]) {
             "; quaternions and rotation matrices are columns of so3"
         } else {
             "; choose columns with --columns, or another manifold"
@@ -347,16 +446,4 @@ impl Search<'_> {
 fn real(columns: Vec<Column>) -> Block {
     let n = columns.len();
     Block::Real { columns, mean: vec![0.0; n], scale: vec![1.0; n] }
-}
-
-/// The unit at the end of a column's name.
-fn suffix(name: &str) -> Option<AngleUnit> {
-    let name = name.to_lowercase();
-    if name.ends_with("_deg") || name.ends_with("_degrees") {
-        Some(AngleUnit::Deg)
-    } else if name.ends_with("_rad") || name.ends_with("_radians") {
-        Some(AngleUnit::Rad)
-    } else {
-        None
-    }
 }

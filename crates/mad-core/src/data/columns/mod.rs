@@ -1,10 +1,13 @@
 //! How points are read from the columns of a table and written back to them.
 
 mod block;
+mod euler;
 mod find;
 mod options;
 mod rotation;
 
+pub use euler::EulerSequence;
+pub(in crate::data) use find::{LATITUDE, LONGITUDE};
 pub use options::{AngleUnit, ColumnOptions, QuaternionOrder};
 
 use super::{Cell, DataError, Layout, RowFault, Table, error::RowErrorList};
@@ -51,6 +54,33 @@ pub struct Decoded {
     pub notices: Vec<String>,
 }
 
+/// Points and bad rows of a table.
+pub(in crate::data) struct Attempt {
+    /// One point per row; those of bad rows mean nothing.
+    pub(in crate::data) points: Points,
+    pub(in crate::data) notices: Vec<String>,
+    /// Indices of bad rows, in order.
+    pub(in crate::data) bad_rows: Vec<usize>,
+    /// What is wrong with them, and rows that are not in the table at all.
+    pub(in crate::data) errors: RowErrorList,
+    pub(in crate::data) hint: Option<String>,
+}
+
+impl Attempt {
+    /// The points, if no row is bad.
+    pub(in crate::data) fn require_good(self, table: &Table) -> Result<Decoded, DataError> {
+        self.errors.finish(table.source(), self.hint)?;
+        Ok(Decoded { points: self.points, notices: self.notices })
+    }
+}
+
+/// How a column of a table is used.
+pub(in crate::data) struct ColumnUse {
+    pub(in crate::data) index: usize,
+    pub(in crate::data) role: String,
+    pub(in crate::data) why: &'static str,
+}
+
 impl Columns {
     /// Finds the columns of a layout in a table and, for categories, their values; a layout that knows numbers of levels
     /// must find just as many.
@@ -71,15 +101,20 @@ impl Columns {
 
     /// Reads one point per row. If any row is bad, all bad rows are reported and nothing is returned.
     pub fn decode(&self, table: &Table) -> Result<Decoded, DataError> {
-        self.decode_checked(table, |_| Ok(0.0))
+        self.decode_rows(table, |_| Ok(0.0))?.require_good(table)
     }
 
     /// Reads one point per row and checks that it lies on `manifold`: points closer than 1e-3 are projected and counted,
     /// others are bad rows unless the options ask to normalize.
     pub fn decode_on(&self, table: &Table, manifold: &dyn Manifold) -> Result<Decoded, DataError> {
+        self.attempt_on(table, manifold)?.require_good(table)
+    }
+
+    /// As [`Columns::decode_on`], with bad rows beside the points.
+    pub(in crate::data) fn attempt_on(&self, table: &Table, manifold: &dyn Manifold) -> Result<Attempt, DataError> {
         assert_eq!(self.dim(), manifold.ambient_dim(), "the columns do not belong to this manifold");
         let tolerance = options::NORM_TOLERANCE;
-        self.decode_checked(table, |x| {
+        self.decode_rows(table, |x| {
             let deviation = manifold.deviation(x);
             if deviation > tolerance && !self.options.normalize {
                 return Err(RowFault::OffManifold { deviation, manifold: manifold.spec(), tolerance });
@@ -89,14 +124,20 @@ impl Columns {
         })
     }
 
-    fn decode_checked(
+    /// Rows in which these columns do not hold what they should; see [`Columns::decode`].
+    pub(in crate::data) fn bad_rows(&self, table: &Table) -> Result<Attempt, DataError> {
+        self.decode_rows(table, |_| Ok(0.0))
+    }
+
+    fn decode_rows(
         &self,
         table: &Table,
         check: impl Fn(&mut [f64]) -> Result<f64, RowFault>,
-    ) -> Result<Decoded, DataError> {
+    ) -> Result<Attempt, DataError> {
         let columns = self.bind(table)?;
         let mut points = Points::zeros(table.len(), self.dim());
         let mut errors = RowErrorList::new(table.unit());
+        let mut bad_rows = Vec::new();
         let mut tallies = vec![Tally::default(); columns.blocks.len()];
         let (mut moved, mut farthest) = (0, 0.0f64);
         for (row, x) in points.rows_mut().enumerate() {
@@ -113,18 +154,40 @@ impl Columns {
                     moved += usize::from(deviation > options::WORTH_SAYING);
                     farthest = farthest.max(deviation);
                 }
-                Err((column, fault)) => errors.push(table.line(row), Some(column), fault),
+                Err((column, fault)) => {
+                    errors.push(table.line(row), Some(column), fault);
+                    bad_rows.push(row);
+                }
             }
         }
+        let (ragged, ragged_hint) = table.ragged();
+        errors.merge(ragged);
         let hint = columns.blocks.iter().zip(&tallies).find_map(|(b, t)| b.hint(t));
-        errors.finish(table.source(), hint)?;
-        let mut notices = columns.assumptions.clone();
+        let hint = hint.or(ragged_hint.map(String::from));
+        let mut notices = table.notices().to_vec();
+        notices.extend(columns.assumptions.iter().cloned());
         notices.extend(columns.blocks.iter().zip(&tallies).flat_map(|(b, t)| b.notices(t)));
         if moved > 0 {
             notices
                 .push(format!("{moved} points were projected to the manifold; the farthest was {farthest:.1e} away"));
         }
-        Ok(Decoded { points, notices })
+        Ok(Attempt { points, notices, bad_rows, errors, hint })
+    }
+
+    /// The columns of a table that hold the points: position, name, what it holds, and why it was taken.
+    pub(in crate::data) fn uses(&self, table: &Table) -> Vec<ColumnUse> {
+        let why = |block: &Block| match table.header() {
+            _ if self.options.columns.is_some() => "chosen with --columns",
+            None => "by its place: the file has no column names",
+            Some(_) if block.is_named() => "by its name",
+            Some(_) => "by its kind: the columns left for it",
+        };
+        let uses = |block: &Block| {
+            let columns = block.columns().iter().zip(block.roles());
+            let why = why(block);
+            columns.map(|(c, role)| ColumnUse { index: c.index, role, why }).collect::<Vec<_>>()
+        };
+        self.blocks.iter().flat_map(uses).collect()
     }
 
     /// Number of ambient coordinates of a point.
@@ -188,7 +251,7 @@ impl Columns {
             let (own, others) = rest.split_at(block.dim());
             rest = others;
             let values = block.encode(own);
-            cells.extend(block.columns().iter().map(|c| c.index).zip(values));
+            cells.extend(block.written().into_iter().map(|(index, _)| index).zip(values));
         }
         cells.sort_by_key(|(index, _)| *index);
         cells.into_iter().map(|(_, cell)| cell).collect()
@@ -204,8 +267,7 @@ impl Columns {
     }
 
     fn order(&self) -> Vec<(usize, String)> {
-        let mut order: Vec<_> =
-            self.blocks.iter().flat_map(|b| b.columns()).map(|c| (c.index, c.name.clone())).collect();
+        let mut order: Vec<_> = self.blocks.iter().flat_map(Block::written).collect();
         order.sort_by_key(|(index, _)| *index);
         order
     }

@@ -1,5 +1,6 @@
 //! What a user may say about columns, and how a choice of columns is written.
 
+use super::EulerSequence;
 use crate::data::{DataError, Table};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +61,9 @@ pub struct ColumnOptions {
     /// Unit of angle columns whose names do not end in `_deg` or `_rad`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub angle_unit: Option<AngleUnit>,
+    /// Sequence of Euler angles, without which they are not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub euler: Option<EulerSequence>,
     /// Whether vectors of any length, and points off the manifold, are moved onto it.
     pub normalize: bool,
     /// Largest number of different values of a column of strings.
@@ -68,7 +72,7 @@ pub struct ColumnOptions {
 
 impl Default for ColumnOptions {
     fn default() -> Self {
-        Self { columns: None, quat_order: None, angle_unit: None, normalize: false, max_levels: 4096 }
+        Self { columns: None, quat_order: None, angle_unit: None, euler: None, normalize: false, max_levels: 4096 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Seismic events of one week, built into the library.
 
 use super::DatasetEntry;
-use crate::data::{DataError, ReadOptions, Table, csv_file};
+use crate::data::{DataError, ReadOptions, Table, csv_file, input::Input};
 
 /// The data set.
 pub const ENTRY: DatasetEntry = DatasetEntry {
@@ -15,5 +15,5 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
 const FILE: &str = include_str!("../../../assets/earthquakes-week.csv");
 
 fn table() -> Result<Table, DataError> {
-    csv_file::read("earthquakes-week", FILE.as_bytes().to_vec(), &ReadOptions::default())
+    csv_file::read(&mut Input::of_bytes("earthquakes-week", FILE.as_bytes()), &ReadOptions::default())
 }

@@ -1,0 +1,235 @@
+//! Files of every kind at the command line: what is read, what is written, and with which exit code the rest is refused.
+
+mod common;
+use common::{Desk, TINY};
+use serde_json::Value;
+
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is missing in: {text}");
+    }
+}
+
+/// A file that was made by another program; see `mad-core/tests/files`.
+fn made(desk: &Desk, name: &str) {
+    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../mad-core/tests/files").join(name);
+    std::fs::copy(from, desk.path(name)).expect("file copied");
+}
+
+#[test]
+fn every_format_is_written_and_read() {
+    let desk = Desk::new();
+    let mut reports = Vec::new();
+    for ending in ["csv", "tsv", "parquet"] {
+        desk.ok(&format!("data make earthquakes-week --out week.{ending}"));
+        let report = desk.json(&format!("data check week.{ending}"));
+        assert_eq!(report["manifold"], "sphere:2");
+        assert_eq!(report["next"], format!("mad fit week.{ending} --manifold sphere:2 --out run"));
+        reports.push((report["rows"].clone(), report["distinct"].clone(), report["mean"].clone()));
+    }
+    assert!(reports.iter().all(|r| *r == reports[0]), "{reports:?}");
+    desk.ok("data make vmf-mixture:dim=3 --n 50 --out points.npy");
+    assert_eq!(desk.json("data check points.npy --manifold sphere:3")["rows"], 50);
+    made(&desk, "one.npz");
+    assert_eq!(desk.json("data check one.npz --manifold so3")["rows"], 9);
+    desk.ok("data make earthquakes-week --n 20 --out week.geojson");
+    let map: Value = serde_json::from_str(&desk.read("week.geojson")).expect("JSON");
+    let features = map["features"].as_array().expect("features");
+    assert_eq!(features.len(), 20);
+    for feature in features {
+        let place = feature["geometry"]["coordinates"].as_array().expect("place");
+        let (lon, lat) = (place[0].as_f64().expect("number"), place[1].as_f64().expect("number"));
+        assert!((-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat), "{feature}");
+        assert!(feature["properties"].is_object());
+    }
+    // Longitudes beyond 90 show that the order is not the other one.
+    assert!(features.iter().any(|f| f["geometry"]["coordinates"][0].as_f64().is_some_and(|lon| lon.abs() > 90.0)));
+}
+
+#[test]
+fn bad_files_have_exit_code_3_and_open_questions_2() {
+    let desk = Desk::new();
+    desk.write("text.parquet", "lat,lon\n1,2\n");
+    desk.write("text.npz", "lat,lon\n1,2\n");
+    desk.write("text.csv.gz", "\u{1f}x");
+    std::fs::write(desk.path("cut.csv.gz"), b"\x1f\x8b\x08\x00\x00").expect("file written");
+    for name in ["nested_only.parquet", "nulls.parquet", "several.npz", "objects.npy", "euler_fixed.csv"] {
+        made(&desk, name);
+    }
+    for (code, file, spec, parts) in [
+        (3, "text.parquet", "sphere:2", &["bad Parquet"][..]),
+        (3, "nested_only.parquet", "sphere:2", &["nested", "place.lat"]),
+        (3, "nulls.parquet", "sphere:2", &["row 3, column lat"]),
+        (3, "text.npz", "so3", &["bad NPZ"]),
+        (3, "objects.npy", "so3", &["pickle"]),
+        (3, "cut.csv.gz", "sphere:2", &["unpack"]),
+        (2, "several.npz", "so3", &["--array", "rotations, places"]),
+        (2, "euler_fixed.csv", "so3", &["--euler"]),
+        (5, "missing.parquet", "so3", &["missing.parquet"]),
+    ] {
+        contains(&desk.fails(code, &format!("fit {file} --manifold {spec} --out run")), &[&[file], parts].concat());
+    }
+    desk.write("frame.csv", "0,1\n1.5,2.5\n");
+    contains(&desk.fails(2, "data check frame.csv --manifold sphere:2"), &["--header"]);
+    assert_eq!(desk.json("data check frame.csv --manifold sphere:2 --header no")["rows"], 2);
+    assert_eq!(desk.json("data check frame.csv --manifold sphere:2 --header yes --columns 0,1")["rows"], 1);
+    desk.write("q.csv", "qx,qy,qz,n\n0,0,1,4\n");
+    contains(&desk.fails(2, "data check q.csv --manifold so3"), &["qw is missing", "--quat-order"]);
+    contains(&desk.fails(2, "data check q.csv --manifold so3 --euler zz"), &["zz", "zyx"]);
+    contains(&desk.fails(2, "data make so3-mixture --n 5 --out q.geojson"), &["q.geojson", "lat and lon"]);
+    contains(&desk.fails(2, "data make so3-mixture --n 5 --out q.npz"), &[".npz", ".parquet"]);
+    contains(&desk.fails(2, "data check q.xlsx --manifold so3"), &[".xlsx", ".parquet"]);
+    assert!(!desk.path("run").exists() && !desk.path("q.geojson").exists(), "something was written");
+    assert_eq!(desk.json("data check several.npz --manifold so3 --array rotations")["rows"], 9);
+    let euler = desk.json("data check euler_fixed.csv --manifold so3 --euler zyx");
+    assert_eq!(euler["columns"], serde_json::json!(["qx", "qy", "qz", "qw"]));
+}
+
+#[test]
+fn a_check_lists_bad_rows_and_says_how_to_go_on() {
+    let desk = Desk::new();
+    desk.write("d.csv", "id,lat,lon\na,1,2\nb,1,2\nc,x,4\nd,91,0\ne,5\nf,7,190\n");
+    let output = desk.mad("data check d.csv").output().expect("program started");
+    assert_eq!(output.status.code(), Some(3));
+    let report = String::from_utf8(output.stdout).expect("UTF-8");
+    contains(
+        &report,
+        &[
+            "d.csv: 6 rows, 3 columns",
+            "manifold sphere:2 (columns of latitude and longitude",
+            "latitude, degrees",
+            "by its name",
+            "not used",
+            "3 good points, 2 different: 1 (33.3 %) repeat",
+            "3 bad rows",
+            "line 4, column lat: `x` is not a number",
+            "line 5, column lat",
+            "line 6: 2 fields",
+            "suggestion: 3 of 6 rows are bad",
+            "next: mad fit d.csv --manifold sphere:2 --out run",
+        ],
+    );
+    contains(&String::from_utf8_lossy(&output.stderr), &["error: d.csv: 3 bad rows", "--skip-bad-rows"]);
+    let report = desk.json("data check d.csv --skip-bad-rows");
+    assert_eq!(
+        (&report["bad_rows"]["total"], &report["rows"], &report["duplicates"]),
+        (&3.into(), &6.into(), &1.into())
+    );
+    assert_eq!(report["next"], "mad fit d.csv --manifold sphere:2 --skip-bad-rows --out run");
+    assert_eq!(report["column_reports"][1]["role"], "latitude, degrees");
+    // Nothing tells what two columns of numbers are: both ways are offered, none is taken.
+    desk.write("n.csv", "1.5,2\n3,4.5\n");
+    contains(
+        &desk.ok("data check n.csv"),
+        &["2 rows", "mad fit n.csv --manifold sphere:2 --out run", "mad fit n.csv --manifold euclid:2 --out run"],
+    );
+    assert_eq!(desk.json("data check n.csv")["manifold"], Value::Null);
+}
+
+#[test]
+fn fit_skips_bad_rows_when_told_to() {
+    let desk = Desk::new();
+    let rows: String = (0..80).map(|i| format!("{},{},{}\n", i - 40, 4 * i - 160, i % 5)).collect();
+    desk.write("d.csv", &format!("lat,lon,mag\n{rows}95,0,1\n1,2\nx,1,1\n3,4,strong\n"));
+    let refused = desk.fails(3, &format!("fit d.csv --manifold sphere:2 --out run {TINY}"));
+    contains(&refused, &["3 bad rows", "line 82", "line 83", "line 84"]);
+    let words = format!("fit d.csv --manifold sphere:2 --out run --skip-bad-rows --set condition=mag {TINY}");
+    let output = desk.mad(&words).output().expect("program started");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    contains(&said, &["skipped 4 of 84 rows", "2 not a number", "1 wrong number of fields", "line 82"]);
+    let trained = desk.json(&words.replace("--out run", "--out again"));
+    let rows = |part: &str| trained["rows"][part].as_u64().expect("a number of rows");
+    assert_eq!(rows("train") + rows("validation") + rows("test"), 80);
+}
+
+#[test]
+fn blanks_and_letters_of_all_alphabets_work_in_names() {
+    let desk = Desk::new();
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i, 3 * i - 90)).collect();
+    desk.write("Erdbeben 2024 – ü.csv", &format!("Breite ü,Länge ö\n{rows}"));
+    let mut command = desk.mad("data check --manifold sphere:2 --columns");
+    let output = command.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{text}");
+    contains(
+        &text,
+        &["next: mad fit 'Erdbeben 2024 – ü.csv' --manifold sphere:2 --columns 'Breite ü,Länge ö' --out run"],
+    );
+    let mut fit = desk.mad(&format!("fit --manifold sphere:2 --out run {TINY} --columns"));
+    assert!(
+        fit.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started").status.success()
+    );
+    let mut sample = desk.mad("sample run --n 5 --seed 1 --out");
+    assert!(sample.arg("Proben ß.csv").output().expect("program started").status.success());
+    assert!(desk.read("Proben ß.csv").starts_with("Breite ü,Länge ö\n"));
+}
+
+#[test]
+fn one_row_and_equal_rows_are_refused_by_the_split() {
+    let desk = Desk::new();
+    desk.write("one.csv", "lat,lon\n1,2\n");
+    desk.write("equal.csv", &format!("lat,lon\n{}", "1,2\n".repeat(50)));
+    for file in ["one.csv", "equal.csv"] {
+        let error = desk.fails(3, &format!("fit {file} --manifold sphere:2 --out run {TINY}"));
+        contains(&error, &["cannot split", "1 distinct"]);
+    }
+    contains(&desk.ok("data check equal.csv"), &["all points are equal", "lat: every value is 1"]);
+    // Fewer rows than a batch holds are drawn again and again.
+    let rows: String = (0..30).map(|i| format!("{i},{}\n", 2 * i)).collect();
+    desk.write("few.csv", &format!("lat,lon\n{rows}"));
+    desk.ok(&format!("fit few.csv --manifold sphere:2 --out run {TINY}"));
+    contains(&desk.ok("data check few.csv"), &["30 different points are few"]);
+}
+
+#[test]
+fn the_earth_files_and_those_of_other_programs_need_no_flags() {
+    let desk = Desk::new();
+    for name in ["scipy.csv", "mujoco.csv"] {
+        made(&desk, name);
+        assert_eq!(desk.json(&format!("data check {name}"))["manifold"], "so3", "{name}");
+    }
+    made(&desk, "ros.csv");
+    assert_eq!(desk.json("data check ros.csv")["manifold"], "product(so3,euclid:3)");
+    let Some(data) = common::data_dir("the_earth_files_and_those_of_other_programs_need_no_flags") else { return };
+    for (file, rows) in [("volerup", 827), ("quakes_all", 6120), ("flood", 4875), ("fire", 12809)] {
+        let path = data.join(format!("earth/{file}.csv"));
+        let report = desk.json(&format!("data check {} --manifold sphere:2", path.display()));
+        assert_eq!((&report["rows"], &report["bad_rows"]), (&rows.into(), &Value::Null), "{file}");
+    }
+}
+
+/// Peak memory of a check of `rows` rows, in bytes per row beyond that of a small file.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "slow: writes and reads a file of 200 MB"]
+fn ten_million_rows_are_checked_in_bounded_memory() {
+    use std::io::Write;
+    let desk = Desk::new();
+    let rows = 10_000_000u64;
+    let mut file = std::io::BufWriter::new(std::fs::File::create(desk.path("large.csv")).expect("file"));
+    writeln!(file, "lat,lon").expect("written");
+    let mut state = 1u64;
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for _ in 0..rows {
+        writeln!(file, "{:.5},{:.5}", 180.0 * next() - 90.0, 360.0 * next() - 180.0).expect("written");
+    }
+    file.into_inner().expect("flushed");
+    // The limit on memory is that of the operating system: beyond it the program cannot go on.
+    let limit = 100 * rows / 1024 + 200 * 1024;
+    let program = assert_cmd::cargo::cargo_bin("mad");
+    let words = format!("ulimit -v {limit}; exec '{}' data check large.csv --json --threads 2", program.display());
+    let output =
+        std::process::Command::new("sh").arg("-c").arg(words).current_dir(desk.path("")).output().expect("run");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["rows"], rows);
+}

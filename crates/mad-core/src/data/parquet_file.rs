@@ -1,0 +1,288 @@
+//! Tables in Parquet files, read without trust: a decoder that panics is a bad file, and sizes are counted as rows arrive.
+
+use super::{
+    DataError, ReadOptions, Table,
+    cells::ColumnCells,
+    input::{Input, refuse_bomb},
+    npy_file::half,
+};
+use bytes::Bytes;
+use parquet::{
+    basic::{ConvertedType, LogicalType, Type as Physical},
+    column::reader::{ColumnReader, ColumnReaderImpl},
+    data_type::DataType,
+    errors::ParquetError,
+    file::reader::{ChunkReader, FileReader, SerializedFileReader},
+    schema::types::ColumnDescriptor,
+};
+use std::{
+    cell::Cell,
+    panic::{self, AssertUnwindSafe},
+    sync::Once,
+};
+
+/// First and last bytes of every Parquet file.
+pub(super) const MAGIC: &[u8] = b"PAR1";
+
+/// Rows decoded at a time.
+const BATCH: usize = 4096;
+
+/// Most columns of a file.
+const MOST_COLUMNS: usize = 10_000;
+
+/// What may be read.
+struct Limits {
+    file_bytes: u64,
+    max_bytes: u64,
+}
+
+/// Reads all flat columns of a Parquet file. Columns that are nested or of a type without a number or a text are left out
+/// with a word about them; a file of nothing else is refused.
+pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, DataError> {
+    let name = input.name.clone();
+    let max_bytes = options.max_bytes;
+    match (input.file.take(), input.total) {
+        (Some(file), Some(total)) if total <= max_bytes => {
+            guarded(&name, || table_of(&name, file, Limits { file_bytes: total, max_bytes }))
+        }
+        (Some(_), _) => Err(DataError::TooLarge { file: name, limit: max_bytes }),
+        (None, _) => {
+            let bytes = Bytes::from(input.bytes()?);
+            let limits = Limits { file_bytes: bytes.len() as u64, max_bytes };
+            guarded(&name, || table_of(&name, bytes, limits))
+        }
+    }
+}
+
+thread_local! {
+    /// Whether panics of this thread are caught and reported as a fault of a file.
+    static EXPECTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a decoder; a panic in it becomes an error, and says nothing on standard error.
+fn guarded<T>(name: &str, decode: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !EXPECTED.get() {
+                usual(info);
+            }
+        }));
+    });
+    EXPECTED.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(decode));
+    EXPECTED.set(false);
+    result.unwrap_or_else(|_| Err(bad(name, "the file is damaged")))
+}
+
+fn bad(file: &str, problem: impl Into<String>) -> DataError {
+    DataError::Parquet { file: file.into(), problem: problem.into() }
+}
+
+/// What a decoder says; only errors of the system are not the file's fault.
+fn failed(file: &str, error: ParquetError) -> DataError {
+    match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(source) if source.raw_os_error().is_some() => DataError::io(file, "read", *source),
+            Ok(source) => bad(file, source.to_string()),
+            Err(other) => bad(file, other.to_string()),
+        },
+        other => match other.to_string().split_once("Disabled feature at compile time: ") {
+            Some((_, codec)) => {
+                bad(file, format!("it is packed with {codec}, which is not read; write it with snappy, zstd or gzip"))
+            }
+            None => bad(file, other.to_string()),
+        },
+    }
+}
+
+fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> Result<Table, DataError> {
+    let failed = |e| failed(name, e);
+    let reader = SerializedFileReader::new(source).map_err(failed)?;
+    let metadata = reader.metadata();
+    let schema = metadata.file_metadata().schema_descr();
+    if schema.num_columns() > MOST_COLUMNS {
+        return Err(bad(name, format!("{} columns; at most {MOST_COLUMNS} are read", schema.num_columns())));
+    }
+    let (mut kept, mut nested, mut odd) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, column) in schema.columns().iter().enumerate() {
+        let path = column.path().parts().join(".");
+        match Kind::of(column) {
+            _ if column.path().parts().len() > 1 || column.max_rep_level() > 0 => nested.push(path),
+            Some(kind) => kept.push((i, path, kind)),
+            None => odd.push(path),
+        }
+    }
+    if kept.is_empty() {
+        let what = if nested.is_empty() { odd.join(", ") } else { format!("{} (nested)", nested.join(", ")) };
+        return Err(bad(name, format!("no flat column of numbers or text; found {what}. Write one column per number")));
+    }
+    for (second, (_, column, _)) in kept.iter().enumerate() {
+        if let Some(first) = kept[..second].iter().position(|(_, other, _)| other == column) {
+            let (file, column) = (name.into(), column.clone());
+            return Err(DataError::DuplicateColumn { file, line: 1, column, first: first + 1, second: second + 1 });
+        }
+    }
+    let mut columns: Vec<ColumnCells> = kept.iter().map(|(_, _, kind)| kind.column()).collect();
+    let mut bytes = 0;
+    for group in 0..metadata.num_row_groups() {
+        let rows = metadata.row_group(group).num_rows();
+        let rows = usize::try_from(rows).map_err(|_| bad(name, format!("a group of {rows} rows")))?;
+        let before = columns[0].len();
+        let group = reader.get_row_group(group).map_err(failed)?;
+        for ((i, column, kind), cells) in kept.iter().zip(&mut columns) {
+            let mut batch = Batch { rows, cells, bytes: &mut bytes, limits: &limits, name, column };
+            batch.read(group.get_column_reader(*i).map_err(failed)?, kind)?;
+            if cells.len() - before != rows {
+                let found = cells.len() - before;
+                return Err(bad(name, format!("column `{column}` has {found} rows where {rows} are claimed")));
+            }
+        }
+    }
+    let header = kept.into_iter().map(|(_, path, _)| path).collect();
+    let mut table = Table::of_columns(name, header, columns);
+    if !nested.is_empty() {
+        table.notice(format!("nested columns are not read: {}", nested.join(", ")));
+    }
+    if !odd.is_empty() {
+        table.notice(format!("columns that are neither numbers nor text are not read: {}", odd.join(", ")));
+    }
+    Ok(table)
+}
+
+/// How the values of a column become numbers or text.
+enum Kind {
+    /// Signed whole numbers, divided by a power of ten.
+    Whole(f64),
+    /// Whole numbers whose sign bit is part of the number.
+    Unsigned,
+    Real,
+    Half,
+    Truth,
+    Text,
+}
+
+impl Kind {
+    fn of(column: &ColumnDescriptor) -> Option<Self> {
+        let decimal = matches!(column.converted_type(), ConvertedType::DECIMAL)
+            || matches!(column.logical_type_ref(), Some(LogicalType::Decimal { .. }));
+        match column.physical_type() {
+            Physical::BOOLEAN => Some(Kind::Truth),
+            Physical::FLOAT | Physical::DOUBLE => Some(Kind::Real),
+            Physical::INT32 | Physical::INT64 if decimal => Some(Kind::Whole(10f64.powi(column.type_scale()))),
+            Physical::INT32 | Physical::INT64 => match column.converted_type() {
+                ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64 => {
+                    Some(Kind::Unsigned)
+                }
+                _ => Some(Kind::Whole(1.0)),
+            },
+            Physical::BYTE_ARRAY if !decimal => Some(Kind::Text),
+            Physical::FIXED_LEN_BYTE_ARRAY if matches!(column.logical_type_ref(), Some(LogicalType::Float16)) => {
+                Some(Kind::Half)
+            }
+            _ => None,
+        }
+    }
+
+    fn column(&self) -> ColumnCells {
+        match self {
+            Kind::Truth | Kind::Text => ColumnCells::default(),
+            _ => ColumnCells::numbers(),
+        }
+    }
+}
+
+/// One column of one group of rows on its way into the table.
+struct Batch<'a> {
+    rows: usize,
+    cells: &'a mut ColumnCells,
+    /// Bytes of all values so far.
+    bytes: &'a mut u64,
+    limits: &'a Limits,
+    name: &'a str,
+    column: &'a str,
+}
+
+impl Batch<'_> {
+    fn read(&mut self, reader: ColumnReader, kind: &Kind) -> Result<(), DataError> {
+        let unsigned = matches!(kind, Kind::Unsigned);
+        let scale = if let Kind::Whole(scale) = kind { *scale } else { 1.0 };
+        match reader {
+            ColumnReader::BoolColumnReader(r) => self.words(r, |v| Ok(Some(if *v { "true" } else { "false" }))),
+            ColumnReader::Int32ColumnReader(r) if unsigned => self.numbers(r, |v| Some(f64::from(*v as u32))),
+            ColumnReader::Int32ColumnReader(r) => self.numbers(r, |v| Some(f64::from(*v) / scale)),
+            ColumnReader::Int64ColumnReader(r) if unsigned => self.numbers(r, |v| Some(*v as u64 as f64)),
+            ColumnReader::Int64ColumnReader(r) => self.numbers(r, |v| Some(*v as f64 / scale)),
+            ColumnReader::FloatColumnReader(r) => self.numbers(r, |v| Some(f64::from(*v))),
+            ColumnReader::DoubleColumnReader(r) => self.numbers(r, |v| Some(*v)),
+            ColumnReader::FixedLenByteArrayColumnReader(r) => self.numbers(r, |v| match v.data() {
+                [low, high] => Some(half(u16::from_le_bytes([*low, *high]))),
+                _ => None,
+            }),
+            ColumnReader::ByteArrayColumnReader(r) => {
+                let (name, column) = (self.name, self.column);
+                self.words(r, move |v| {
+                    let text = std::str::from_utf8(v.data());
+                    text.map(Some)
+                        .map_err(|_| bad(name, format!("column `{column}` holds bytes that are not UTF-8 text")))
+                })
+            }
+            ColumnReader::Int96ColumnReader(_) => Err(bad(self.name, "times of 96 bits are not read")),
+        }
+    }
+
+    fn numbers<T: DataType>(
+        &mut self,
+        reader: ColumnReaderImpl<T>,
+        number: impl Fn(&T::T) -> Option<f64>,
+    ) -> Result<(), DataError> {
+        self.values(reader, |cells, value| {
+            cells.push_number(value.and_then(&number));
+            Ok(8)
+        })
+    }
+
+    fn words<T: DataType>(
+        &mut self,
+        reader: ColumnReaderImpl<T>,
+        word: impl Fn(&T::T) -> Result<Option<&str>, DataError>,
+    ) -> Result<(), DataError> {
+        self.values(reader, |cells, value| {
+            let text = value.map_or(Ok(None), &word)?.unwrap_or("");
+            cells.push(text);
+            Ok(8 + text.len() as u64)
+        })
+    }
+
+    /// Reads all values and appends them with `add`, which says how many bytes each takes; nulls are `None`.
+    fn values<T: DataType>(
+        &mut self,
+        mut reader: ColumnReaderImpl<T>,
+        mut add: impl FnMut(&mut ColumnCells, Option<&T::T>) -> Result<u64, DataError>,
+    ) -> Result<(), DataError> {
+        let (mut values, mut levels) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        let mut left = self.rows;
+        while left > 0 {
+            values.clear();
+            levels.clear();
+            let read = reader.read_records(left.min(BATCH), Some(&mut levels), None, &mut values);
+            let (records, _, _) = read.map_err(|e| failed(self.name, e))?;
+            if records == 0 {
+                return Ok(());
+            }
+            let mut present = values.iter();
+            for row in 0..records {
+                // Flat columns that may be null have the level 1 where they are not; others have no levels.
+                let value = if levels.get(row).is_none_or(|level| *level > 0) { present.next() } else { None };
+                *self.bytes += add(self.cells, value)?;
+            }
+            if *self.bytes > self.limits.max_bytes {
+                return Err(DataError::TooLarge { file: self.name.into(), limit: self.limits.max_bytes });
+            }
+            refuse_bomb(self.name, self.limits.file_bytes, *self.bytes)?;
+            left -= records.min(left);
+        }
+        Ok(())
+    }
+}
