@@ -25,7 +25,7 @@ enum State {
     /// Nothing is written yet.
     Waiting(Output),
     Open {
-        writer: SerializedFileWriter<Output>,
+        writer: Box<SerializedFileWriter<Output>>,
         numeric: Vec<bool>,
     },
     /// A failed write.
@@ -50,7 +50,7 @@ impl ParquetWriter {
             let schema = schema(&self.header, &numeric).map_err(failed)?;
             let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
             let writer = SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(failed)?;
-            self.state = State::Open { writer, numeric };
+            self.state = State::Open { writer: Box::new(writer), numeric };
         }
         let State::Open { writer, numeric } = &mut self.state else { return Err(self.lost()) };
         if self.held.is_empty() {
