@@ -40,11 +40,11 @@ pub struct PoseConfig {
     pub features: usize,
     /// Width of the head.
     pub width: usize,
-    /// Hidden layers of the head.
+    /// Hidden layers of the head; couplings of a flow.
     pub depth: usize,
     /// Images in a batch.
     pub images: usize,
-    /// Noise draws, or queries, per image.
+    /// Noise draws or queries per image; components of a mixture; centres of a flow's circle maps.
     pub draws: usize,
     /// Training steps.
     pub steps: u64,
@@ -116,6 +116,10 @@ impl PoseConfig {
     pub fn new(solid: &str, table: &toml::Table) -> Result<Self, PoseError> {
         let defaults = Self { solid: solid.into(), ..Self::default() };
         let mut full = toml::Table::try_from(&defaults).expect("a flat struct is a TOML table");
+        let named = table.get("method").and_then(|v| v.as_str()).unwrap_or(&defaults.method);
+        if let Ok(entry) = method::lookup(named) {
+            full.extend(entry.method.settings().parse::<toml::Table>().expect("settings of a method are TOML"));
+        }
         let canonical = table.get("targets").and_then(|v| v.as_str()) == Some("canonical");
         if canonical {
             // Single points look uniform only under much more noise than whole orbits.
