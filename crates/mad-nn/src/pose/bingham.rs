@@ -247,8 +247,8 @@ impl PoseModel for Mixed {
         let n = batch.poses.len();
         let cut = self.encoder.layout().len();
         let images = bridge::matrix_f32(batch.images.clone(), [n, batch.images.len() / n], device);
-        let seen = self.encoder.encode(images, weights.clone().slice([0..cut]));
-        let said = chain(seen, weights.slice([cut..self.layout.len()]), &self.plan);
+        let seen = self.encoder.encode(images, weights.clone().narrow(0, 0, cut));
+        let said = chain(seen, weights.narrow(0, cut, self.plan.len()), &self.plan);
         let (density, weight) = self.components(said, &batch.poses, device);
         let all = density.clone() + weight;
         let largest = all.clone().detach().max_dim(1);

@@ -289,6 +289,17 @@ mod tests {
     }
 
     #[test]
+    fn methods_bring_settings_that_can_be_overruled() {
+        let made = config("method = 'ipdf'").unwrap();
+        assert_eq!((made.draws, made.images, made.symmetrised), (512, 64, false));
+        assert_eq!(config("method = 'bingham'\ndraws = 7").unwrap().draws, 7);
+        for entry in method::POSE_METHODS {
+            let made = config(&format!("method = '{}'", entry.name)).unwrap();
+            assert_eq!(PoseConfig::from_toml(&made.to_toml(), "config.toml").unwrap(), made);
+        }
+    }
+
+    #[test]
     fn faults_are_named_with_their_keys() {
         for (text, words) in [
             ("stesp = 1", "did you mean `steps`"),
@@ -298,6 +309,7 @@ mod tests {
             ("sigma_min = 2.0", "sigma_min"),
             ("draws = 0", "draws = 0"),
             ("ema = 1.5", "ema"),
+            ("method = 'flow'\nsymmetrised = true", "symmetrised"),
         ] {
             let error = config(text).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");

@@ -129,7 +129,7 @@ impl Coupled {
 
     fn part(&self, weights: &Tensor<1>, index: usize) -> Tensor<1> {
         let from = self.start(index);
-        weights.clone().slice([from..from + self.parts[index].len()])
+        weights.clone().narrow(0, from, self.parts[index].len())
     }
 
     /// Log-density of one pose for each image, open to the backward pass.

@@ -118,7 +118,7 @@ mod tests {
         let cap = 2 * side * (side - 1);
         let (count, n) = (12 * side * side, side as f64);
         let north = |p: usize| {
-            let i = (1 + ((1 + 2 * p) as f64).sqrt().floor() as usize) / 2;
+            let i = (((1 + 2 * p) as f64).sqrt() as usize).div_ceil(2);
             (i as f64, (p + 1 - 2 * i * (i - 1)) as f64)
         };
         let place = |p: usize| {
@@ -128,7 +128,7 @@ mod tests {
             } else if p < count - cap {
                 let q = p - cap;
                 let (i, j) = (q / (4 * side) + side, (q % (4 * side)) as f64);
-                let shift = if (i - side) % 2 == 0 { 0.5 } else { 0.0 };
+                let shift = if (i - side).is_multiple_of(2) { 0.5 } else { 0.0 };
                 (PI / (2.0 * n) * (j + shift), 4.0 / 3.0 - 2.0 * i as f64 / (3.0 * n))
             } else {
                 let (i, j) = north(count - 1 - p);

@@ -242,10 +242,10 @@ impl PoseModel for Scored {
         });
         let cut = self.encoder.layout().len();
         let images = bridge::matrix_f32(batch.images.clone(), [n, batch.images.len() / n], device);
-        let seen = self.encoder.encode(images, weights.clone().slice([0..cut]));
+        let seen = self.encoder.encode(images, weights.clone().narrow(0, 0, cut));
         let queries = bridge::matrix_f32(numbers, [n * draws, QUERY_NUMBERS], device);
         let inputs = Tensor::cat(vec![queries, repeated(seen, draws)], 1);
-        let scores = chain(inputs, weights.slice([cut..self.layout.len()]), &self.plan).reshape([n, draws]);
+        let scores = chain(inputs, weights.narrow(0, cut, self.plan.len()), &self.plan).reshape([n, draws]);
         let truth = log_softmax(scores, 1).narrow(1, 0, 1);
         (truth.sum() / -(n as f32)) + (LN_VOLUME - (draws as f64).ln())
     }
@@ -326,7 +326,7 @@ mod tests {
         assert!(spread > 0.3, "the law is not lively: {spread}");
         assert!((mean - 1.0).abs() < 5.0 * spread / (values.len() as f64).sqrt() + 0.01, "{mean}");
         // The loss estimates −ln p of the truth.
-        let truth = model.log_density(&weights, &batch.images, &[batch.poses.clone()]).unwrap()[0][0];
+        let truth = model.log_density(&weights, &batch.images, std::slice::from_ref(&batch.poses)).unwrap()[0][0];
         let device = device::training();
         let tensor = bridge::vector_f32(weights, &device);
         let loss = bridge::numbers_f64(model.loss(tensor, &batch, &mut rng, &device))[0];
