@@ -27,7 +27,7 @@ const NUMBERS: usize = 8;
 /// Share of the winner in the loss that the components fight over.
 const WINNER: f64 = 0.95;
 
-/// Largest logarithm of a step of λ: rotations to 0.1°.
+/// Largest logarithm of a step of λ: a spread of about 0.2°.
 const SHARPEST: f64 = 13.0;
 
 /// ln s of a new component.
@@ -71,7 +71,7 @@ impl PoseMethod for Mixture {
 ///
 /// # Reference
 /// Deng et al., Deep Bingham Networks (2022). There sⱼ is a softplus and λ ≥ −900, which keeps the spread above 4.3°; here
-/// sⱼ = eᶻ and λ goes down to where the spread is 0.1°, so that sharp laws are in reach.
+/// sⱼ = eᶻ and λ goes down to where the spread is about 0.2°, so that sharp laws are in reach.
 struct Mixed {
     config: PoseConfig,
     encoder: Encoder,
