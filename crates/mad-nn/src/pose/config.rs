@@ -40,11 +40,11 @@ pub struct PoseConfig {
     pub features: usize,
     /// Width of the head.
     pub width: usize,
-    /// Hidden layers of the head.
+    /// Hidden layers of the head; couplings of a flow.
     pub depth: usize,
     /// Images in a batch.
     pub images: usize,
-    /// Noise draws, or queries, per image.
+    /// Noise draws or queries per image; components of a mixture; centres of a flow's circle maps.
     pub draws: usize,
     /// Training steps.
     pub steps: u64,
@@ -116,6 +116,10 @@ impl PoseConfig {
     pub fn new(solid: &str, table: &toml::Table) -> Result<Self, PoseError> {
         let defaults = Self { solid: solid.into(), ..Self::default() };
         let mut full = toml::Table::try_from(&defaults).expect("a flat struct is a TOML table");
+        let named = table.get("method").and_then(|v| v.as_str()).unwrap_or(&defaults.method);
+        if let Ok(entry) = method::lookup(named) {
+            full.extend(entry.method.settings().parse::<toml::Table>().expect("settings of a method are TOML"));
+        }
         let canonical = table.get("targets").and_then(|v| v.as_str()) == Some("canonical");
         if canonical {
             // Single points look uniform only under much more noise than whole orbits.
@@ -285,6 +289,17 @@ mod tests {
     }
 
     #[test]
+    fn methods_bring_settings_that_can_be_overruled() {
+        let made = config("method = 'ipdf'").unwrap();
+        assert_eq!((made.draws, made.images, made.symmetrised), (512, 64, false));
+        assert_eq!(config("method = 'bingham'\ndraws = 7").unwrap().draws, 7);
+        for entry in method::POSE_METHODS {
+            let made = config(&format!("method = '{}'", entry.name)).unwrap();
+            assert_eq!(PoseConfig::from_toml(&made.to_toml(), "config.toml").unwrap(), made);
+        }
+    }
+
+    #[test]
     fn faults_are_named_with_their_keys() {
         for (text, words) in [
             ("stesp = 1", "did you mean `steps`"),
@@ -294,6 +309,7 @@ mod tests {
             ("sigma_min = 2.0", "sigma_min"),
             ("draws = 0", "draws = 0"),
             ("ema = 1.5", "ema"),
+            ("method = 'flow'\nsymmetrised = true", "symmetrised"),
         ] {
             let error = config(text).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");

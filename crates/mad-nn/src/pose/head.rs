@@ -69,7 +69,7 @@ fn level_numbers(sigma: f64, range: NoiseRange, out: &mut [f64]) {
 }
 
 /// One row for each image to one row for each draw.
-fn repeated(per_image: Tensor<2>, draws: usize) -> Tensor<2> {
+pub(super) fn repeated(per_image: Tensor<2>, draws: usize) -> Tensor<2> {
     let [images, width] = per_image.dims();
     per_image.reshape([images, 1, width]).repeat_dim(1, draws).reshape([images * draws, width])
 }

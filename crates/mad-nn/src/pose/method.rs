@@ -39,6 +39,11 @@ pub struct PoseSamples {
 
 /// How a kind of model is made.
 pub trait PoseMethod: std::fmt::Debug + Send + Sync {
+    /// Settings that suit the method better than the general ones, as TOML.
+    fn settings(&self) -> &'static str {
+        ""
+    }
+
     /// Why the settings cannot be, if so.
     fn refuses(&self, _config: &PoseConfig) -> Option<String> {
         None
@@ -60,7 +65,19 @@ pub struct PoseMethodEntry {
 }
 
 /// All methods. The first one is the default.
-pub const POSE_METHODS: &[PoseMethodEntry] = &[super::denoising::MAD, super::denoising::DSM, super::regression::ENTRY];
+pub const POSE_METHODS: &[PoseMethodEntry] = &[
+    super::denoising::MAD,
+    super::denoising::DSM,
+    super::regression::ENTRY,
+    super::ipdf::ENTRY,
+    super::flow::ENTRY,
+    super::bingham::ENTRY,
+];
+
+/// Why a method that asks once about each picture cannot be, if so.
+pub(super) fn asks_once(config: &PoseConfig) -> Option<String> {
+    config.symmetrised.then(|| "it asks once about each picture; set symmetrised = false".into())
+}
 
 /// The method called `name`.
 pub fn lookup(name: &str) -> Result<&'static PoseMethodEntry, PoseError> {

@@ -3,16 +3,23 @@
 //! Models here see an image through an encoder of [`crate::vision`] and answer with samples of rotations. They are trained by
 //! the same loop, kept in the same checkpoints and told apart by the same registries as everything else.
 
+mod bingham;
 mod config;
 mod denoising;
 mod error;
+mod flow;
+mod grid;
 mod head;
 mod images;
+mod ipdf;
 mod method;
+mod normaliser;
 mod regression;
 mod run;
 mod score;
 mod space;
+#[cfg(test)]
+mod testing;
 
 pub use config::{PoseConfig, PoseTargets};
 pub use error::PoseError;
