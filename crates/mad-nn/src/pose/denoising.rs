@@ -86,7 +86,7 @@ impl Denoising {
 
     fn split(&self, weights: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         let cut = self.encoder.layout().len();
-        (weights.clone().slice([0..cut]), weights.clone().slice([cut..self.layout.len()]))
+        (weights.clone().narrow(0, 0, cut), weights.clone().narrow(0, cut, self.layout.len() - cut))
     }
 
     /// Noised points of each clean one, with what F should be.

@@ -21,7 +21,10 @@ use crate::{
     train::{Observer, Outcome, Trainee, Training, Validation, train},
 };
 use burn::tensor::Device;
-use mad_core::rng::{Purpose, stream};
+use mad_core::{
+    pose::Archive,
+    rng::{Purpose, stream},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -229,6 +232,10 @@ pub fn fit_pose(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<PoseFit, PoseError> {
+    if !config.archive.is_empty() {
+        // Before anything is written.
+        Archive::open(Path::new(&config.archive))?;
+    }
     let run = match resume && PoseRun::is_at(out) {
         false => PoseRun::create(out, config)?,
         true => {

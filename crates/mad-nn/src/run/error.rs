@@ -23,6 +23,12 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder holds a run of another kind.
+    #[error("{}: a run on pictures; ask it with `mad pose`, score it with `mad eval`", path.display())]
+    OnPictures {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder already holds something.
     #[error("{}: already holds a run or other files; add --resume to continue it, or choose another --out", path.display())]
     Occupied {

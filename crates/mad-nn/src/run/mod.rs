@@ -32,6 +32,7 @@ use crate::{
     config::{Config, Select},
     method::Fitted,
     net::{Layout, Model},
+    pose::PoseRun,
     train::Fresh,
 };
 use mad_core::{
@@ -89,6 +90,9 @@ pub struct Run {
 impl Run {
     /// Opens a run folder and builds its manifold and base measure.
     pub fn open(path: &Path) -> Result<Self, RunError> {
+        if PoseRun::is_at(path) {
+            return Err(RunError::OnPictures { path: path.into() });
+        }
         if !path.join("run.json").is_file() {
             return Err(RunError::NotARun { path: path.into() });
         }

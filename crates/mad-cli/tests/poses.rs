@@ -1,0 +1,69 @@
+//! Poses from pictures, from training to a picture of one's own.
+
+mod common;
+use common::Desk;
+
+/// A model that is far too small, but quick.
+const FIT: &str = "fit symsol:cone --seed 3 --batch 16 --set size=16 --set features=8 --set width=16 --set draws=4 -q";
+
+#[test]
+fn a_model_is_trained_scored_and_asked_about_a_picture() {
+    let desk = Desk::new();
+    desk.ok(&format!("{FIT} --steps 60 --out run"));
+    let score = desk.json("eval run --against test --n 20");
+    let spread = score["spread"].as_f64().unwrap();
+    assert!(spread > 0.0 && spread < 180.0, "{score}");
+    assert!(score["drift"]["mean"].as_f64().unwrap() < 0.1, "{score}");
+
+    desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 48 --out pictures");
+    let ask = "pose run --image pictures/test/images/cone_00000.png --n 7 --seed 1";
+    desk.ok(&format!("{ask} --out poses.csv --plot poses.svg"));
+    let poses = std::fs::read_to_string(desk.path("poses.csv")).unwrap();
+    let row = |line: &str| line.split(',').map(|v| v.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    let rows: Vec<Vec<f64>> = poses.lines().skip(1).map(row).collect();
+    assert_eq!(rows.len(), 7);
+    assert!(rows.iter().all(|q| (q.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9));
+    assert!(std::fs::read_to_string(desk.path("poses.svg")).unwrap().contains("</svg>"));
+    assert_eq!(desk.ok(ask), poses, "the same seed gives the same poses");
+}
+
+#[test]
+fn continued_runs_and_other_threads_give_the_same_weights() {
+    let desk = Desk::new();
+    desk.ok(&format!("{FIT} --steps 12 --threads 1 --out whole"));
+    desk.ok(&format!("{FIT} --steps 12 --threads 2 --set checkpoint_every=5 --set keep_checkpoints=9 --out broken"));
+    for step in ["step-00000010", "step-00000012"] {
+        std::fs::remove_dir_all(desk.path("broken/checkpoints").join(step)).unwrap();
+    }
+    desk.ok(&format!("{FIT} --out broken --resume"));
+    let last = "checkpoints/step-00000012/tensors.safetensors";
+    assert_eq!(common::bytes(&desk.path("whole").join(last)), common::bytes(&desk.path("broken").join(last)));
+    assert!(desk.fails(2, &format!("{FIT} --out broken --resume --set width=17")).contains("differ"));
+}
+
+#[test]
+fn archives_are_learned_from() {
+    let desk = Desk::new();
+    desk.ok("data make symsol --shapes cone --train 6 --test 2 --size 24 --out pictures");
+    desk.ok(&format!("{FIT} --steps 3 --set archive=pictures --out run"));
+    let score = desk.json("eval run --against test --n 5");
+    assert_eq!(score["images"].as_u64(), Some(2), "{score}");
+}
+
+#[test]
+fn mistakes_are_named_with_their_exit_codes() {
+    let desk = Desk::new();
+    assert!(desk.fails(2, "fit symsol:teapot --out run").contains("icosa"));
+    assert!(desk.fails(2, "fit symsol:cube --out run --set stesp=3").contains("did you mean `steps`"));
+    assert!(desk.fails(2, "fit symsol:cube --out run --method magic").contains("known are"));
+    assert!(desk.fails(2, "fit symsol:cube --out run --base mixture").contains("--base"));
+    assert!(desk.fails(5, "fit symsol:cube --out run --set archive=nowhere").contains("nowhere"));
+    assert!(!desk.path("run").exists(), "nothing is written for a run that cannot begin");
+    assert!(desk.fails(4, "pose . --image x.png").contains("not a pose run"));
+    desk.ok(&format!("{FIT} --steps 1 --out run"));
+    std::fs::write(desk.path("bad.png"), b"no picture").unwrap();
+    assert!(desk.fails(3, "pose run --image bad.png").contains("bad.png"));
+    assert!(desk.fails(5, "pose run --image absent.png").contains("absent.png"));
+    assert!(desk.fails(2, "eval run --against train").contains("--against test"));
+    assert!(desk.fails(4, "sample run --n 3").contains("mad pose"));
+}
