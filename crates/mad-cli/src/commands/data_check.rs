@@ -116,7 +116,7 @@ fn undecided(
 
 /// The columns of a file as a table.
 fn columns(reports: &[ColumnReport]) -> String {
-    let number = |x: Option<f64>| x.map_or(String::new(), |x| shown(x));
+    let number = |x: Option<f64>| x.map_or(String::new(), shown);
     let rows = reports.iter().take(SHOWN_COLUMNS).map(|c| {
         let used = c.role.clone().unwrap_or_else(|| "not used".into());
         let content = match (c.kind, c.values) {

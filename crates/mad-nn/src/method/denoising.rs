@@ -199,7 +199,7 @@ impl RunObjective<'_> {
     fn training(&self) -> Denoising<'_> {
         let batches = BatchSource {
             points: match &self.data.fresh {
-                Some(fresh) => Rows::Fresh(fresh.clone()),
+                Some(fresh) => Rows::Fresh(fresh),
                 None => Rows::Kept(&self.data.train),
             },
             conditions: self.data.train_conditions.as_ref(),

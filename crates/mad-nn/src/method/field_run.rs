@@ -32,7 +32,7 @@ impl<'a> FieldRun<'a> {
 
     pub(super) fn rows(&self) -> Rows<'_> {
         match &self.fresh {
-            Some(fresh) => Rows::Fresh(fresh.clone()),
+            Some(fresh) => Rows::Fresh(fresh),
             None => Rows::Kept(&self.train),
         }
     }

@@ -15,7 +15,7 @@ pub enum Rows<'a> {
     /// A fixed set, drawn with replacement.
     Kept(&'a Points),
     /// New rows in every step.
-    Fresh(Fresh),
+    Fresh(&'a Fresh),
 }
 
 /// A data set whose law is known, so that rows can be made at will.
