@@ -6,7 +6,7 @@ use crate::args::{Common, Eval, Fit, Pose};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::plot::{Figure, PicturePanel, RotationsPanel, TiltWheel};
+use crate::plot::{FAN, Figure, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::Points;
 use mad_core::data::Output;
 use mad_core::pose::Picture;
@@ -196,6 +196,7 @@ fn draw<'a>(run: &PoseRun, image: &[f32], poses: &[[f64; 4]]) -> Figure<'a> {
             note: config.method.clone(),
             points: Cow::Owned(points),
             marks: None,
+            fan: FAN,
         }),
         Box::new(TiltWheel),
     ]);

@@ -158,6 +158,7 @@ impl<'a> Builder<'a, '_> {
                 note: String::new(),
                 points: set.points.clone(),
                 marks: None,
+                fan: 0.0,
             }) as Box<dyn Panel + 'a>
         };
         for chunk in sets.chunks(if sets.len() == 4 { 2 } else { 3 }) {

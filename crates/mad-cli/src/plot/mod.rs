@@ -42,7 +42,7 @@ pub use orthographic::OrthographicPanel;
 pub use picture::PicturePanel;
 pub use quiver::{Arrow, QuiverPanel};
 pub use region::{Region, RegionPanel};
-pub use rotations::{RotationsPanel, TiltWheel};
+pub use rotations::{FAN, RotationsPanel, TiltWheel};
 pub use scatter::{SIDE, ScatterPanel, Window};
 
 use mad_core::Points;

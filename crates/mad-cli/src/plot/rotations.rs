@@ -23,10 +23,15 @@ pub struct RotationsPanel<'a> {
     pub points: Cow<'a, Points>,
     /// Rotations to be marked with rings, such as the true ones.
     pub marks: Option<Points>,
+    /// How far a dot stands off its direction, towards its tilt: rotations that share a direction stay apart. 0 for not at all.
+    pub fan: f64,
 }
 
+/// Distance at which the turns about one direction can be told apart.
+pub const FAN: f64 = 7.0;
+
 /// Radius of a ring.
-const RING: f64 = 4.5;
+const RING: f64 = 3.0;
 
 /// Colours into which tilts are sorted.
 const COLOURS: usize = 48;
@@ -66,14 +71,15 @@ impl Panel for RotationsPanel<'_> {
             .filter_map(|i| direction_and_tilt(self.points.row(i)))
             .filter_map(|(direction, tilt)| {
                 let (x, y) = globe.place(&direction)?;
+                let (x, y) = (x + self.fan * tilt.cos(), y - self.fan * tilt.sin());
                 Some((x, y, ((tilt + PI) / TAU * COLOURS as f64) as usize % COLOURS))
             })
             .collect();
         canvas.clipped(&globe.ellipse(), |canvas| dots::draw_coloured(canvas, &places, &palette()));
         let mut rings = Path::new();
-        for (direction, _) in self.marks.iter().flat_map(Points::rows).filter_map(direction_and_tilt) {
+        for (direction, tilt) in self.marks.iter().flat_map(Points::rows).filter_map(direction_and_tilt) {
             if let Some((x, y)) = globe.place(&direction) {
-                rings.circle(x, y, RING);
+                rings.circle(x + self.fan * tilt.cos(), y - self.fan * tilt.sin(), RING);
             }
         }
         canvas.path(&rings, Style::line(GREY, 0.8));

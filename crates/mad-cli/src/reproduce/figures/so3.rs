@@ -20,5 +20,5 @@ pub fn draw(input: &Input) -> Result<Figure<'_>, PlotError> {
 
 fn panel<'a>(cell: Cell<'a>) -> Box<dyn Panel + 'a> {
     let points = Cow::Borrowed(cell.points);
-    Box::new(RotationsPanel { title: cell.title(), note: cell.note.to_owned(), points, marks: None })
+    Box::new(RotationsPanel { title: cell.title(), note: cell.note.to_owned(), points, marks: None, fan: 0.0 })
 }

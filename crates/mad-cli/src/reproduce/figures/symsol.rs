@@ -3,7 +3,7 @@
 use super::seeds::{MethodCurves, bands};
 use crate::{
     error::CliError,
-    plot::{CurvePanel, Figure, Panel, PicturePanel, PlotError, RotationsPanel, Scale, TiltWheel},
+    plot::{CurvePanel, FAN, Figure, Panel, PicturePanel, PlotError, RotationsPanel, Scale, TiltWheel},
 };
 use mad_core::{Points, manifold::multiply};
 use mad_nn::pose::{Images, PoseRun};
@@ -43,6 +43,7 @@ pub fn draw(title: &str, rows: &[Row]) -> Result<Figure<'static>, CliError> {
                 note: String::new(),
                 points: Cow::Owned(Points::from_vec(poses.into_iter().flatten().collect(), 4)),
                 marks: Some(truth.clone()),
+                fan: FAN,
             }));
         }
         if index == 0 {
