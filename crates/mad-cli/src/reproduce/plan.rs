@@ -87,7 +87,9 @@ fn picture_job(
     solid: &str,
 ) -> Result<Job, CliError> {
     let config = pictures::resolve(solid, &settings, place.seed)?;
-    let curve = data.curve.map(|points| (config.steps / points.max(1)).max(1));
+    // Only walks in ambient space have a drift to follow.
+    let walks = ["mad", "dsm"].contains(&config.method.as_str());
+    let curve = data.curve.filter(|_| walks).map(|points| (config.steps / points.max(1)).max(1));
     if let Some(every) = curve {
         settings.insert("checkpoint_every".into(), (every as i64).into());
     }
