@@ -543,6 +543,9 @@ pub enum ListKind {
     Settings,
     Benches,
     Experiments,
+    Solids,
+    Encoders,
+    PoseMethods,
 }
 
 /// Print a completion script for a shell

@@ -8,10 +8,13 @@ use crate::reproduce::{EXPERIMENTS, Experiment};
 use mad_core::data::generators::DATASETS;
 use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::METRICS;
+use mad_core::pose::SOLIDS;
 use mad_core::sample::SAMPLERS;
 use mad_nn::config::{KEYS, RECIPES};
 use mad_nn::method::{METHODS, MethodOption};
 use mad_nn::net::NETWORKS;
+use mad_nn::pose::POSE_METHODS;
+use mad_nn::vision::ENCODERS;
 use serde_json::{Map, Value, json};
 
 const ALL: &[ListKind] = &[
@@ -24,6 +27,9 @@ const ALL: &[ListKind] = &[
     ListKind::Settings,
     ListKind::Benches,
     ListKind::Experiments,
+    ListKind::Solids,
+    ListKind::Encoders,
+    ListKind::PoseMethods,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -85,6 +91,11 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             let title = |name| Experiment::named(name, false).map_or_else(|e| e.to_string(), |e| e.title);
             ("experiments", EXPERIMENTS.iter().map(|(name, _)| pair(name, &title(name))).collect())
         }
+        ListKind::Solids => {
+            ("solids", SOLIDS.iter().map(|s| (format!("symsol:{s}"), s.summary().to_owned())).collect())
+        }
+        ListKind::Encoders => ("encoders", ENCODERS.iter().map(|e| pair(e.name, e.summary)).collect()),
+        ListKind::PoseMethods => ("pose methods", POSE_METHODS.iter().map(|m| pair(m.name, m.summary)).collect()),
         ListKind::Settings => {
             let text = |k: &mad_nn::config::Key| format!("{} ({})", k.summary, k.allowed());
             ("settings", KEYS.iter().map(|k| (k.name.to_owned(), text(k))).collect())
