@@ -168,12 +168,9 @@ fn notes(summary: &Summary) -> Vec<String> {
     let seconds = total_seconds(summary);
     if !summary.plan.runs.is_empty() {
         let seeds: Vec<String> = experiment.seeds.iter().map(u64::to_string).collect();
-        notes.push(format!(
-            "{} runs, seeds {}: {} of one core in all.",
-            summary.plan.runs.len(),
-            seeds.join(", "),
-            duration(seconds)
-        ));
+        // Scores from a ledger may come without their times.
+        let time = if seconds > 0.0 { format!(": {} of one core in all", duration(seconds)) } else { String::new() };
+        notes.push(format!("{} runs, seeds {}{time}.", summary.plan.runs.len(), seeds.join(", ")));
     }
     notes
 }

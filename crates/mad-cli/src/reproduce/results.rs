@@ -32,14 +32,15 @@ pub fn write_results(
 ) -> Result<(), CliError> {
     let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(stem.as_ref());
+    let seconds = outcomes.seconds();
+    let time = if seconds > 0.0 { format!(", {} of one core", duration(seconds)) } else { String::new() };
     let mut parts = vec![
         "# Results".to_owned(),
         format!(
-            "Written by `{command}`, version {}, on {}: {} runs, {} of one core.",
+            "Written by `{command}`, version {}, on {}: {} runs{time}.",
             env!("CARGO_PKG_VERSION"),
             machine(),
-            outcomes.scores.len(),
-            duration(outcomes.seconds())
+            outcomes.scores.len()
         ),
         LEGEND.to_owned(),
     ];
