@@ -270,7 +270,8 @@ fn another_manifold_or_method_is_refused_naming_both() {
     let before = newest(&desk, "run");
     let message = desk.fails(4, &format!("{fit} --manifold sphere:2 --method dsm"));
     assert!(message.contains("method was \"mad\", now \"dsm\""), "{message}");
-    let output = desk.mad(&format!("{fit} --manifold euclid:2 --columns lat,lon")).output().expect("program started");
+    let output =
+        desk.mad(&format!("{fit} --manifold euclid:2 --columns latitude,longitude")).output().expect("program started");
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{message}");
     assert!(message.contains("sphere:2") && message.contains("euclid:2"), "{message}");
