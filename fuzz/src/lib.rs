@@ -1,7 +1,7 @@
 //! What the fuzz targets do with bytes. The tests `hostile_files` of the crates include the same files and need no fuzzer.
 
-pub mod core;
-pub mod nn;
+pub mod files;
+pub mod runs;
 pub mod target;
 
 use std::cell::OnceCell;

@@ -4,7 +4,7 @@
 
 #[path = "../../../fuzz/src/drive.rs"]
 mod drive;
-#[path = "../../../fuzz/src/core.rs"]
+#[path = "../../../fuzz/src/files.rs"]
 mod readers;
 #[path = "../../../fuzz/src/target.rs"]
 mod target;

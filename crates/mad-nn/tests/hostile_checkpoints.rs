@@ -5,7 +5,7 @@
 
 #[path = "../../../fuzz/src/drive.rs"]
 mod drive;
-#[path = "../../../fuzz/src/nn.rs"]
+#[path = "../../../fuzz/src/runs.rs"]
 mod readers;
 #[path = "../../../fuzz/src/target.rs"]
 mod target;
