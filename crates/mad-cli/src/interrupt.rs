@@ -5,6 +5,14 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Lets a write beyond the largest allowed file size fail with a message instead of ending the program.
+pub fn survive_limits() -> Result<(), CliError> {
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .map_err(|source| CliError::io("signal handler", source))?;
+    Ok(())
+}
+
 /// Whether, and by which signal, the user wants the program to end.
 #[derive(Debug, Clone)]
 pub struct Interrupt {

@@ -1,5 +1,7 @@
 //! `mad`: fit, sample, evaluate and draw distributions on known sets inside Euclidean space.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod bench;
 mod commands;
@@ -19,7 +21,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
-    let outcome = check_instructions().and_then(|()| set_threads(&cli.common)).and_then(|()| commands::run(&cli));
+    let outcome = interrupt::survive_limits()
+        .and_then(|()| check_instructions())
+        .and_then(|()| set_threads(&cli.common))
+        .and_then(|()| commands::run(&cli));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,

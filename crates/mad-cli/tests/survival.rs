@@ -59,6 +59,89 @@ fn killed_and_resumed_equals_unbroken() {
     assert_eq!(desk.ok("sample whole --n 30 --seed 1"), desk.ok("sample broken --n 30 --seed 1"));
 }
 
+/// Settings of runs that take a fraction of a second and write a checkpoint every 20 steps.
+const QUICK: &str = "--steps 400 --batch 16 --seed 4 --set width=8 --set depth=1 --set log_every=10 \
+                     --set checkpoint_every=20 --set evaluate_every=100 --progress none";
+
+/// Numbers that look random, by the generator SplitMix64.
+struct Moments(u64);
+
+impl Moments {
+    /// A moment between zero and `longest`.
+    fn next(&mut self, longest: Duration) -> Duration {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        longest.mul_f64((z ^ (z >> 31)) as f64 / u64::MAX as f64)
+    }
+}
+
+/// Kills training `wanted` times at random moments. After every kill the newest checkpoint must answer; every run that is
+/// resumed to its end must have the bytes of one that was never killed.
+fn kill_at_random(wanted: usize, seed: u64) {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    let fit = |run: &str| format!("fit d.csv --manifold sphere:2 --out {run} {QUICK}");
+    let started = Instant::now();
+    desk.ok(&fit("whole"));
+    let longest = started.elapsed();
+    let (expected, lines) = (final_checkpoint(&desk, "whole"), desk.read("whole/metrics.jsonl"));
+    let answer = desk.ok("sample whole --n 20 --seed 1");
+    let check = || {
+        assert_same(&expected, &final_checkpoint(&desk, "broken"));
+        assert_eq!(lines, desk.read("broken/metrics.jsonl"));
+        assert_eq!(answer, desk.ok("sample broken --n 20 --seed 1"));
+        let hidden: Vec<_> = [".", "broken", "broken/checkpoints"].iter().flat_map(|f| desk.names(f)).collect();
+        assert!(hidden.iter().all(|name| !name.starts_with('.')), "left behind: {hidden:?}");
+        std::fs::remove_dir_all(desk.path("broken")).expect("removed");
+    };
+    let resume = format!("{} --resume", fit("broken"));
+    let mut moments = Moments(seed);
+    let (mut kills, mut answered, mut half_written, mut compared) = (0, 0, 0, 0);
+    while kills < wanted {
+        let mut child = start(&desk, &resume);
+        std::thread::sleep(moments.next(longest));
+        if let Some(status) = child.try_wait().expect("asked") {
+            assert!(status.success(), "{status} after {kills} kills");
+            check();
+            compared += 1;
+            continue;
+        }
+        child.kill().expect("killed");
+        let status = child.wait().expect("ended");
+        // It may have ended by itself in the last moment.
+        kills += usize::from(!status.success());
+        if desk.path("broken/checkpoints").is_dir() {
+            let names = desk.names("broken/checkpoints");
+            half_written += usize::from(names.iter().any(|name| name.starts_with('.')));
+            if names.iter().any(|name| name.starts_with("step-")) {
+                desk.ok("sample broken --n 1 --seed 1");
+                answered += 1;
+            }
+        }
+    }
+    desk.ok(&resume);
+    check();
+    eprintln!(
+        "{kills} kills: {half_written} left a half-written checkpoint, {answered} checkpoints answered, {} runs ended \
+         with the bytes of an unbroken one, none with others",
+        compared + 1
+    );
+}
+
+#[test]
+fn kills_at_random_moments_lose_nothing() {
+    kill_at_random(8, 1);
+}
+
+/// `cargo test --release --workspace --test survival two_hundred -- --ignored --nocapture`
+#[test]
+#[ignore = "slow: minutes"]
+fn two_hundred_kills_at_random_moments_lose_nothing() {
+    kill_at_random(200, 2);
+}
+
 #[test]
 fn thread_count_does_not_matter() {
     let desk = Desk::new();

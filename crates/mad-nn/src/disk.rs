@@ -1,17 +1,22 @@
 //! The few file operations a run needs, behind a trait, so that tests can make each of them fail.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::Path,
 };
 
-/// Operations that change a file system. Every one is complete when it returns: written bytes have reached the disk.
+/// Operations that change a file system. Every one but [`append`](Disk::append) is complete when it returns: written bytes have
+/// reached the disk.
 pub trait Disk: Send + Sync {
     /// Makes a folder and those above it.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Writes a new file and syncs it.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Adds bytes to the end of a file, which is made if it is missing. They reach the disk with [`sync`](Disk::sync).
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Syncs a file.
+    fn sync(&self, path: &Path) -> io::Result<()>;
     /// Syncs a folder, so that names in it survive a loss of power.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Gives a file or folder another name in the same file system.
@@ -33,6 +38,14 @@ impl Disk for RealDisk {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;
         file.sync_all()
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new().append(true).open(path)?.sync_all()
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {

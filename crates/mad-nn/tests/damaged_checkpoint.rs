@@ -4,7 +4,7 @@ mod common;
 
 use common::contents;
 use mad_nn::{
-    Run,
+    Part, Run,
     checkpoint::{self, CheckpointError},
     disk::{Disk, RealDisk},
     train::{Silent, fit},
@@ -39,12 +39,16 @@ fn every_truncation_and_every_flipped_byte_is_seen() {
             let error = run.state(4).expect_err("truncated file was accepted");
             assert!(!error.is_io(), "{error}");
         }
-        for at in (0..good.len()).step_by(good.len().div_ceil(200)) {
+        for at in 0..good.len() {
             let mut bad = good.clone();
-            bad[at] ^= 0x10;
+            bad[at] ^= 1 << (at % 8);
             fs::write(&file, &bad).unwrap();
             // A flip inside a number or a name of the manifest may leave valid JSON; the state must then be refused or equal.
-            if let Ok(state) = run.state(4) {
+            let state = run.state(4);
+            if let Err(error) = &state {
+                assert!(!error.is_io(), "byte {at}: {error}");
+            }
+            if let Ok(state) = state {
                 fs::write(&file, &good).unwrap();
                 assert_eq!(name, "manifest.json", "a flipped byte at {at} of the tensors was accepted");
                 assert_eq!(state.weights, run.state(4).unwrap().weights, "byte {at}");
@@ -53,6 +57,38 @@ fn every_truncation_and_every_flipped_byte_is_seen() {
         fs::write(&file, &good).unwrap();
         run.state(4).unwrap();
     }
+}
+
+/// The files beside the checkpoints: cut off or with a flipped bit they are refused, or they say the same.
+#[test]
+fn every_damage_to_the_folder_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run(folder.path());
+    let read = || -> Result<_, mad_nn::run::RunError> {
+        let run = Run::open(run.path())?;
+        run.fitted()?;
+        Ok((run.part(Part::Train)?, run.part(Part::Validation)?, run.part(Part::Test)?))
+    };
+    let sound = read().unwrap();
+    for name in ["run.json", "config.toml", "columns.json", "base.json", "data/train.npy"] {
+        let file = run.path().join(name);
+        let good = fs::read(&file).unwrap();
+        let cuts = (0..good.len()).step_by(64).map(|cut| good[..cut].to_vec());
+        let flips = (0..good.len()).map(|at| {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << (at % 8);
+            bad
+        });
+        for (i, bad) in cuts.chain(flips).enumerate() {
+            fs::write(&file, &bad).unwrap();
+            match read() {
+                Ok(found) => assert!(found == sound, "{name}, change {i}"),
+                Err(error) => assert!(!error.is_io() && !error.to_string().is_empty(), "{name}, change {i}: {error}"),
+            }
+        }
+        fs::write(&file, &good).unwrap();
+    }
+    assert!(read().unwrap() == sound);
 }
 
 #[test]
@@ -97,6 +133,12 @@ fn hostile_tensor_headers_are_errors() {
         header("{}"),
         header(r#"{"a":{"dtype":"F32","shape":[18446744073709551615,9],"data_offsets":[0,4]}}"#),
         header(r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}}"#),
+        // A length of 200 MB that is not there, overlapping and gapped ranges, a name twice, an axis for every byte.
+        [&(200u64 << 20).to_le_bytes()[..], b"{}"].concat(),
+        [header(r#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}"#), vec![0; 12]].concat(),
+        [header(r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}"#), vec![0; 12]].concat(),
+        [header(r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#), vec![0; 4]].concat(),
+        [header(&format!(r#"{{"a":{{"dtype":"F32","shape":[{}1],"data_offsets":[0,4]}}}}"#, "1,".repeat(100_000))), vec![0; 4]].concat(),
     ];
     for bytes in cases {
         // Size and hash agree, so that only the tensor reader stands in the way.
@@ -130,6 +172,12 @@ impl Disk for Failing {
     }
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.call(|| RealDisk.write(path, bytes))
+    }
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.call(|| RealDisk.append(path, bytes))
+    }
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.call(|| RealDisk.sync(path))
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         self.call(|| RealDisk.sync_dir(path))

@@ -28,7 +28,11 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let mut settings = asked(args)?;
     if args.resume && args.out.join("run.json").is_file() {
         // A resumed run keeps the settings it began with; what was asked for now must agree with them.
-        let kept = Run::open(&args.out)?.config().to_toml();
+        let run = Run::open(&args.out)?;
+        if let Some(text) = run.info().other_machine() {
+            output::notice(common, text);
+        }
+        let kept = run.config().to_toml();
         settings = Partial::from_toml(&kept, "the run's config.toml")?.merge(settings);
         settings.take("manifold");
     }

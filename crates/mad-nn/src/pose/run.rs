@@ -126,7 +126,8 @@ impl PoseRun {
             RealDisk.write(&temporary.join(CONFIG), config.to_toml().as_bytes())?;
             RealDisk.write(&temporary.join(INFO), info.as_bytes())?;
             RealDisk.sync_dir(&temporary)?;
-            RealDisk.rename(&temporary, path)
+            RealDisk.rename(&temporary, path)?;
+            RealDisk.sync_dir(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")))
         };
         if let Err(e) = fill() {
             let _ = fs::remove_dir_all(&temporary);

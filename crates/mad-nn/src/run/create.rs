@@ -173,6 +173,7 @@ pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Resul
         _ => PathBuf::from("."),
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    clean(disk, &parent, &name)?;
     let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
     let made = fill(disk, &temporary, contents)
         .and_then(|()| disk.rename(&temporary, path).map_err(|e| RunError::io("make", path, e)))
@@ -181,6 +182,25 @@ pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Resul
         let _ = fs::remove_dir_all(&temporary);
     }
     made
+}
+
+/// Removes what killed processes left of the folder `name`. Where the system does not tell who is alive, nothing is touched.
+fn clean(disk: &dyn Disk, parent: &Path, name: &str) -> Result<(), RunError> {
+    let processes = Path::new("/proc");
+    let Ok(entries) = fs::read_dir(parent) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let file = entry.file_name();
+        let number = file
+            .to_str()
+            .and_then(|file| file.strip_prefix(&format!(".{name}.")))
+            .and_then(|rest| rest.strip_suffix(".tmp"))
+            .filter(|number| number.parse::<u32>().is_ok());
+        let Some(number) = number else { continue };
+        if processes.join("self").exists() && !processes.join(number).exists() {
+            disk.remove_dir(&entry.path()).map_err(|e| RunError::io("remove", &entry.path(), e))?;
+        }
+    }
+    Ok(())
 }
 
 fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunError> {

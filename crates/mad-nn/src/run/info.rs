@@ -76,6 +76,18 @@ impl RunInfo {
         hasher.finalize().to_hex().to_string()
     }
 
+    /// A sentence if the folder was made on a machine with other vector instructions, on which last bits differ.
+    pub fn other_machine(&self) -> Option<String> {
+        let here = features();
+        (self.features != here).then(|| {
+            format!(
+                "the run was begun on {}, this machine is {}; the last bits differ from those of an unbroken run",
+                self.features.join(" "),
+                here.join(" ")
+            )
+        })
+    }
+
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and strings can be written as JSON") + "\n"
     }

@@ -232,7 +232,8 @@ fn text(path: &Path) -> Result<String, RunError> {
     if size > MAX_TEXT {
         return Err(RunError::Damaged { path: path.into(), problem: format!("{size} bytes are too many") });
     }
-    fs::read_to_string(path).map_err(|e| RunError::io("read", path, e))
+    let bytes = fs::read(path).map_err(|e| RunError::io("read", path, e))?;
+    String::from_utf8(bytes).map_err(|e| RunError::Damaged { path: path.into(), problem: e.utf8_error().to_string() })
 }
 
 /// A JSON file of the run whose hash `run.json` knows.

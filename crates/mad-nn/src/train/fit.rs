@@ -2,12 +2,12 @@
 
 use super::{
     Observer, TrainError,
-    session::{Outcome, Trainee, Training, train},
+    session::{Outcome, Trainee, Training, train_with},
 };
 use crate::{
     checkpoint::Identity,
     device::DeviceChoice,
-    disk::{self, RealDisk},
+    disk::{self, Disk, RealDisk},
     method::Objective,
     run::{self, Contents, Run, RunError},
 };
@@ -70,14 +70,28 @@ pub fn fit_on(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Fit, TrainError> {
+    fit_with(&RealDisk, device, contents, out, resume, observer, stop)
+}
+
+/// As [`fit_on`], with everything written through `disk`.
+#[doc(hidden)]
+pub fn fit_with(
+    disk: &dyn Disk,
+    device: DeviceChoice,
+    contents: &Contents,
+    out: &Path,
+    resume: bool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Fit, TrainError> {
     // Before anything is written.
     device.open()?;
     let mut contents = contents.clone();
     contents.parts.canonicalise(contents.manifold.as_ref());
     contents.check()?;
     if !resume || !out.join("run.json").is_file() {
-        run::create(&RealDisk, out, &contents)?;
-        return train_run(device, Run::open(out)?, observer, stop);
+        run::create(disk, out, &contents)?;
+        return train_run(disk, device, Run::open(out)?, observer, stop);
     }
     let old = Run::open(out)?;
     let differences = old.config().differences(&contents.config);
@@ -93,23 +107,24 @@ pub fn fit_on(
     }
     if *old.config() != contents.config {
         let path = out.join("config.toml");
-        disk::replace(&RealDisk, &path, contents.config.to_toml().as_bytes())
+        disk::replace(disk, &path, contents.config.to_toml().as_bytes())
             .map_err(|e| RunError::io("write", &path, e))?;
     }
-    train_run(device, Run::open(out)?, observer, stop)
+    train_run(disk, device, Run::open(out)?, observer, stop)
 }
 
 /// Continues the run in `path` with its own settings and data, on the CPU.
 pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
-    train_run(DeviceChoice::Cpu, Run::open(path)?, observer, stop)
+    train_run(&RealDisk, DeviceChoice::Cpu, Run::open(path)?, observer, stop)
 }
 
 fn train_run(
+    disk: &dyn Disk,
     device: DeviceChoice,
     run: Run,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Fit, TrainError> {
-    let trained = train(device, &run, observer, stop)?;
+    let trained = train_with(disk, device, &run, observer, stop)?;
     Ok(Fit { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
 }

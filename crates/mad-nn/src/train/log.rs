@@ -8,8 +8,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, File, OpenOptions},
-    io::Write,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -26,16 +25,15 @@ pub(super) enum Line<'a> {
     },
 }
 
-/// The open file.
-#[derive(Debug)]
-pub(super) struct Log {
-    file: File,
+/// The file that lines are added to.
+pub(super) struct Log<'a> {
+    disk: &'a dyn Disk,
     path: PathBuf,
 }
 
-impl Log {
+impl<'a> Log<'a> {
     /// Opens the file and cuts off lines after `step`, which belong to steps that will be done again.
-    pub(super) fn open(disk: &dyn Disk, folder: &Path, step: u64) -> Result<Self, RunError> {
+    pub(super) fn open(disk: &'a dyn Disk, folder: &Path, step: u64) -> Result<Self, RunError> {
         #[derive(Deserialize)]
         struct Header {
             step: u64,
@@ -57,24 +55,25 @@ impl Log {
         if keep < text.len() {
             disk::replace(disk, &path, &text.as_bytes()[..keep]).map_err(io)?;
         }
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(io)?;
-        Ok(Self { file, path })
+        disk.append(&path, b"").map_err(io)?;
+        Ok(Self { disk, path })
     }
 
     /// Appends a line.
     pub(super) fn write(&mut self, line: &Line) -> Result<(), RunError> {
         let text = serde_json::to_string(line).map_err(|e| RunError::io("write", &self.path, e.into()))?;
-        self.file.write_all((text + "\n").as_bytes()).map_err(|e| RunError::io("write", &self.path, e))
+        self.disk.append(&self.path, (text + "\n").as_bytes()).map_err(|e| RunError::io("write", &self.path, e))
     }
 
     /// Waits until all lines have reached the disk.
     pub(super) fn sync(&self) -> Result<(), RunError> {
-        self.file.sync_all().map_err(|e| RunError::io("sync", &self.path, e))
+        self.disk.sync(&self.path).map_err(|e| RunError::io("sync", &self.path, e))
     }
 }
 
 /// Appends one line to `timing.jsonl`: how long this process has trained, until which step, and where.
 pub(super) fn write_timing(
+    disk: &dyn Disk,
     folder: &Path,
     device: DeviceChoice,
     from: u64,
@@ -83,10 +82,5 @@ pub(super) fn write_timing(
 ) -> Result<(), RunError> {
     let path = folder.join("timing.jsonl");
     let line = format!("{{\"from\":{from},\"step\":{step},\"seconds\":{seconds:.3},\"device\":\"{device}\"}}\n");
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(line.as_bytes()))
-        .map_err(|e| RunError::io("write", &path, e))
+    disk.append(&path, line.as_bytes()).map_err(|e| RunError::io("write", &path, e))
 }

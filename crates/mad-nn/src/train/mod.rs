@@ -10,10 +10,10 @@ mod step;
 mod validate;
 
 pub use error::TrainError;
-pub use fit::{Fit, fit, fit_on, resume};
+pub use fit::{Fit, fit, fit_on, fit_with, resume};
 pub use observer::{Observer, Silent, StepReport};
 pub use rows::{Fresh, Rows};
-pub use session::{Outcome, Trained, Trainee, Training, train};
+pub use session::{Outcome, Trained, Trainee, Training, train, train_with};
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;
 pub(crate) use validate::{summary, validate};

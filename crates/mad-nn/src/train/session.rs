@@ -95,16 +95,28 @@ pub fn train(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Trained, TrainError> {
+    train_with(&RealDisk, device, run, observer, stop)
+}
+
+/// As [`train`], with everything written through `disk`.
+#[doc(hidden)]
+pub fn train_with(
+    disk: &dyn Disk,
+    device: DeviceChoice,
+    run: &dyn Trainee,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Trained, TrainError> {
     let _lock = Lock::take(run.path())?;
-    checkpoint::clean(&RealDisk, &run.checkpoints())?;
+    checkpoint::clean(disk, &run.checkpoints())?;
     let start = Instant::now();
     let objective = run.objective()?;
-    let mut session = Session::open(run, objective.as_ref(), &RealDisk)?;
+    let mut session = Session::open(run, objective.as_ref(), disk)?;
     let from = session.state.progress.step;
     observer.started(from, session.training.steps);
     let outcome = session.run(device, observer, stop)?;
     let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
-    write_timing(run.path(), device, from, step, seconds)?;
+    write_timing(disk, run.path(), device, from, step, seconds)?;
     Ok(Trained { outcome, step, seconds })
 }
 
@@ -116,7 +128,7 @@ struct Session<'a> {
     objective: &'a dyn Objective,
     state: State,
     saved: Option<u64>,
-    log: Log,
+    log: Log<'a>,
 }
 
 impl<'a> Session<'a> {
