@@ -72,6 +72,7 @@ pub enum Command {
     Density(Density),
     Base(Base),
     Plot(Plot),
+    Report(Report),
     Pose(Pose),
     Data(Data),
     Reproduce(Reproduce),
@@ -344,6 +345,23 @@ pub enum PlotWhat {
     Density,
     /// Loss and likelihood bound over the steps
     Curves,
+}
+
+/// Write a page about a run: figures, scores, settings and the commands to repeat it
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  mad report run\n  mad report run --out quakes.html --n 5000")]
+pub struct Report {
+    /// Run folder
+    pub run: PathBuf,
+    /// HTML file that needs nothing else; `RUN/report.html` if absent
+    #[arg(long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
+    /// Samples in figures and tables; as many as training rows if absent, at most 5000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub n: Option<u32>,
+    /// Seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
 }
 
 /// Sample the poses that a solid in a picture may have

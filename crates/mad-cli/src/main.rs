@@ -11,7 +11,9 @@ mod interrupt;
 mod output;
 mod plot;
 mod progress;
+mod report;
 mod reproduce;
+mod source;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -65,6 +65,18 @@ fn line(text: &str) -> Result<(), CliError> {
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|source| CliError::io("standard output", source))
 }
 
+/// Writes a file that appears whole or not at all; an older one stays until the new one is complete.
+pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
 /// A table with a header; numbers should come formatted.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

@@ -8,6 +8,7 @@ use crate::args::{Common, Demo};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::source::Source;
 use mad_core::Points;
 use mad_core::data::{self, ColumnOptions, generators, writer};
 use mad_nn::Part;
@@ -55,6 +56,8 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
         if let Some(signal) = interrupt.signal() {
             return Err(CliError::Interrupted { signal, step: fit.step });
         }
+        let (data, manifold) = (DATA.to_owned(), Some(MANIFOLD.to_owned()));
+        Source { data, manifold, rows: None, flags: String::new() }.keep(&folder)?;
         let opened = Opened::new(&folder)?;
         let (score, samples) = score(method, &opened, fit.seconds, args.seed)?;
         let mut file = writer(&args.out.join(format!("samples-{method}.csv")), &opened.columns().encode_header())?;

@@ -76,19 +76,31 @@ fn check_names(names: &[String]) -> Result<(), CliError> {
 fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     let opened = Opened::unconditional(common, &args.what)?;
     let reference = opened.part_or_file(&args.against, &args.reading.read_options()?)?;
+    let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
+    scores(&opened, &reference, &args.metrics, choice, args.n, args.seed)
+}
+
+/// All scores of a run at `reference` that apply, or those named, from `n` samples or as many as the reference has.
+pub fn scores(
+    opened: &Opened,
+    reference: &Points,
+    names: &[String],
+    choice: SamplerChoice<'_>,
+    n: Option<usize>,
+    seed: u64,
+) -> Result<Vec<Measurement>, CliError> {
     let manifold = opened.run.manifold().as_ref();
-    let wanted = |name: &str| args.metrics.is_empty() || args.metrics.iter().any(|m| m == name);
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|m| m == name);
     let mut measurements = Vec::new();
     if wanted("nll") {
-        measurements.push(nll(&opened, &reference));
+        measurements.push(nll(opened, reference));
     }
-    if args.metrics.iter().all(|m| m == "nll") && !args.metrics.is_empty() {
+    if names.iter().all(|m| m == "nll") && !names.is_empty() {
         return Ok(measurements);
     }
-    let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
-    let (samples, sampled) = opened.sample(choice, args.seed, args.n.unwrap_or(reference.len()))?;
+    let (samples, sampled) = opened.sample(choice, seed, n.unwrap_or(reference.len()))?;
     let training = opened.run.part(Part::Train)?;
-    let found = compare(manifold, &samples, &reference, Some(&training), &args.metrics, args.seed)?;
+    let found = compare(manifold, &samples, reference, Some(&training), names, seed)?;
     // These samples were projected; what counts is how far they stood off before.
     measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
     if wanted("drift") {

@@ -8,6 +8,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Meter;
+use crate::source::Source;
 use mad_core::base::BaseChoice;
 use mad_core::data::{Loaded, Table, duplicates};
 use mad_nn::config::Partial;
@@ -50,7 +51,12 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let loaded = args.reading.points(common, &mut table, &spec, condition)?;
     let contents = contents(common, &table, loaded, &settings)?;
     drop(table);
-    let fit = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?)?;
+    let outcome = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?);
+    if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
+        let flags = args.reading.flags();
+        Source { data: args.data.clone(), manifold: args.manifold.clone(), rows: args.rows, flags }.keep(&args.out)?;
+    }
+    let fit = outcome?;
     report(common, args, &contents, &fit)
 }
 
@@ -201,7 +207,7 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) ->
         let nll = best.map_or(String::new(), |nll| format!(", validation NLL bound {nll:.4} nats"));
         format!(
             "{}: {} steps in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
-             mad sample {0} --n 1000 --out samples.csv; mad plot {0}",
+             mad sample {0} --n 1000 --out samples.csv; mad report {0}",
             args.out.display(),
             fit.step,
             fit.seconds

@@ -12,6 +12,7 @@ mod list;
 pub mod opened;
 mod plot;
 mod pose;
+mod report;
 mod reproduce;
 mod sample;
 mod shell;
@@ -31,6 +32,7 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Density(args) => density::run(common, args),
         Command::Base(args) => base::run(common, args),
         Command::Plot(args) => plot::run(common, args),
+        Command::Report(args) => report::run(common, args),
         Command::Pose(args) => pose::run(common, args),
         Command::Data(args) => data::run(common, args),
         Command::Bench(args) => bench::run(common, args),

@@ -5,7 +5,8 @@ use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
 use crate::output;
 use crate::plot::{
-    CurvePanel, DensityPanel, Figure, PointsOptions, PointsPanel, Scale, Series, curves, density_map, points_figure,
+    CurvePanel, DensityPanel, Figure, PointsOptions, PointsPanel, Scale, Series, curves, density_globes, density_map,
+    density_of_angles, points_figure,
 };
 use mad_core::Points;
 use mad_core::manifold::View;
@@ -30,56 +31,140 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             let method = format!("{:?}", opened.run.config().method).to_uppercase();
             beside(&opened, &data, &[(&method, &samples)], &[&out])?;
         }
-        PlotWhat::Density => density(&opened, args.n.unwrap_or(DENSITY_CELLS), &out)?,
-        PlotWhat::Curves => training(&opened)?.save(&out)?,
+        PlotWhat::Density => density(&opened, args.n, &out)?,
+        PlotWhat::Curves => {
+            let title = args.run.display().to_string();
+            let none = || CliError::Usage(format!("{title}: nothing was logged; this method is not trained in steps"));
+            training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
+        }
     }
     output::result(common, "plot", json!({ "out": out }), || format!("wrote {}", out.display()))
 }
 
 /// Draws data beside samples of one or more models, once for every file.
 pub fn beside(opened: &Opened, data: &Points, models: &[(&str, &Points)], out: &[&Path]) -> Result<(), CliError> {
-    let manifold = opened.run.manifold();
-    let view = manifold.view();
-    let columns = opened.columns();
-    let names = match view {
-        View::Blocks(_) | View::Map | View::Rotations => Vec::new(),
-        _ => columns.encode_header(),
-    };
-    let levels = columns.levels().into_iter().map(|(_, levels)| levels.to_vec()).collect();
-    // The points of a finite set in the plane, so that empty ones are seen too.
-    let support = match manifold.intrinsic_dim() {
-        0 if view == View::Scatter => manifold.grid(1),
-        _ => None,
-    };
-    let options =
-        PointsOptions { title: manifold.spec(), names, levels, support: support.as_ref(), ..PointsOptions::default() };
-    let mut panels = vec![PointsPanel { title: "Data", points: data }];
-    panels.extend(models.iter().map(|(title, points)| PointsPanel { title, points }));
-    let figure = points_figure(&view, &panels, &options)?;
+    let look = Look::of(opened);
+    let figure = look.beside(&opened.run.manifold().spec(), data, models)?;
     Ok(out.iter().try_for_each(|path| figure.save(path))?)
 }
 
-fn density(opened: &Opened, cells: usize, out: &Path) -> Result<(), CliError> {
-    let manifold = opened.run.manifold();
-    if manifold.view() != View::Map {
-        return Err(CliError::Usage(format!(
-            "density shading is drawn on sphere:2 only, not on {}; `mad density` writes numbers for every manifold",
-            manifold.spec()
-        )));
-    }
-    let grid = manifold.grid(cells).ok_or_else(|| CliError::Usage("no grid for this manifold".into()))?;
-    let log_density: Vec<f64> = opened.densities(&grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
-    let integral = manifold.log_volume().exp() * log_density.iter().map(|d| d.exp()).sum::<f64>() / grid.len() as f64;
-    let data = opened.run.part(Part::Train)?;
-    let (title, note) = ("Density of the model", format!("integral {integral:.3}"));
-    let panels = [
-        DensityPanel { title, note: &note, grid: &grid, log_density: &log_density, points: None },
-        DensityPanel { title: "with the data", note: "", grid: &grid, log_density: &log_density, points: Some(&data) },
-    ];
-    Ok(density_map(&manifold.spec(), &panels, Scale::Log)?.save(out)?)
+/// How points of a run are drawn.
+pub struct Look {
+    view: View,
+    names: Vec<String>,
+    levels: Vec<Vec<String>>,
+    /// The points of a finite set in the plane, so that empty ones are seen too.
+    support: Option<Points>,
 }
 
-fn training(opened: &Opened) -> Result<Figure<'static>, CliError> {
+impl Look {
+    pub fn of(opened: &Opened) -> Self {
+        let manifold = opened.run.manifold();
+        let view = manifold.view();
+        let columns = opened.columns();
+        let names = match columns.scalar_names() {
+            names if names.is_empty() && view == View::Scatter => columns.encode_header(),
+            names => names,
+        };
+        let levels = columns.levels().into_iter().map(|(_, levels)| levels.to_vec()).collect();
+        let support = match manifold.intrinsic_dim() {
+            0 if view == View::Scatter => manifold.grid(1),
+            _ => None,
+        };
+        Self { view, names, levels, support }
+    }
+
+    /// Data beside samples of one or more models.
+    pub fn beside<'a>(
+        &'a self,
+        title: &str,
+        data: &'a Points,
+        models: &[(&'a str, &'a Points)],
+    ) -> Result<Figure<'a>, CliError> {
+        let options = PointsOptions {
+            title: title.to_owned(),
+            names: self.names.clone(),
+            levels: self.levels.clone(),
+            support: self.support.as_ref(),
+            ..PointsOptions::default()
+        };
+        let mut panels = vec![PointsPanel { title: "Data", points: data }];
+        panels.extend(models.iter().map(|(title, points)| PointsPanel { title, points }));
+        Ok(points_figure(&self.view, &panels, &options)?)
+    }
+
+    /// The density as shading, alone and with the data over it; `None` where nothing can be shaded.
+    pub fn shading<'a>(
+        &'a self,
+        title: &str,
+        density: &'a GridDensity,
+        data: &'a Points,
+    ) -> Result<Option<Figure<'a>>, CliError> {
+        let panels = [
+            density.panel("Density of the model", None),
+            DensityPanel { note: "", ..density.panel("with the data", Some(data)) },
+        ];
+        Ok(match self.view {
+            View::Map => Some(density_map(title, &panels, Scale::Log)?),
+            View::Angles(2) => {
+                let name = |i: usize| self.names.get(i).cloned().unwrap_or_else(|| format!("angle {}", i + 1));
+                Some(density_of_angles(title, &panels, [name(0), name(1)], Scale::Log)?)
+            }
+            _ => None,
+        })
+    }
+
+    /// Both sides of the globe, shaded; `None` for sets that are no globe.
+    pub fn globes<'a>(&self, density: &'a GridDensity, data: &'a Points) -> Result<Option<Figure<'a>>, CliError> {
+        match self.view {
+            View::Map => Ok(Some(density_globes("", density.panel("", Some(data)), Scale::Log)?)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The density of a model at points that share the volume equally.
+pub struct GridDensity {
+    grid: Points,
+    log_density: Vec<f64>,
+    note: String,
+}
+
+impl GridDensity {
+    /// The density at about `cells` points, or at the usual number, for sets on which it can be shaded; `None` for others.
+    pub fn of(opened: &Opened, cells: Option<usize>) -> Option<Self> {
+        let manifold = opened.run.manifold();
+        if manifold.is_quotient() || !matches!(manifold.view(), View::Map | View::Angles(2)) {
+            return None;
+        }
+        let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;
+        let log_density: Vec<f64> = opened.densities(&grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
+        let mean = log_density.iter().map(|d| d.exp()).sum::<f64>() / grid.len() as f64;
+        let note = format!("integral {:.3}", manifold.log_volume().exp() * mean);
+        Some(Self { grid, log_density, note })
+    }
+
+    fn panel<'a>(&'a self, title: &'a str, points: Option<&'a Points>) -> DensityPanel<'a> {
+        DensityPanel { title, note: &self.note, grid: &self.grid, log_density: &self.log_density, points }
+    }
+}
+
+fn density(opened: &Opened, cells: Option<usize>, out: &Path) -> Result<(), CliError> {
+    let spec = opened.run.manifold().spec();
+    let data = opened.run.part(Part::Train)?;
+    let (look, density) = (Look::of(opened), GridDensity::of(opened, cells));
+    let figure = density.as_ref().map(|density| look.shading(&spec, density, &data)).transpose()?.flatten();
+    let figure = figure.ok_or_else(|| {
+        CliError::Usage(format!(
+            "density shading is drawn on sphere:2 and torus:2 only, not on {spec}; `mad density` writes numbers for every \
+             manifold"
+        ))
+    })?;
+    Ok(figure.save(out)?)
+}
+
+/// Loss and likelihood bound over the steps; `None` if the method is not trained step by step.
+pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>, CliError> {
     let lines = opened.run.metrics()?;
     let series = |label: &str, key: &str| Series {
         label: label.into(),
@@ -97,7 +182,8 @@ fn training(opened: &Opened) -> Result<Figure<'static>, CliError> {
         panel("Training loss", "mean squared error", series("loss", "loss")),
         panel("Validation", "NLL bound, nats", series("NLL bound", "nll")),
     ];
-    Ok(curves(&opened.run.path().display().to_string(), panels))
+    let empty = panels.iter().all(|panel| panel.series.iter().all(|series| series.points.is_empty()));
+    Ok(if empty { None } else { Some(curves(title, panels)) })
 }
 
 fn number(line: &Value, key: &str) -> Option<f64> {

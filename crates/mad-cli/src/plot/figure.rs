@@ -67,6 +67,21 @@ impl<'a> Figure<'a> {
 
     /// The figure as SVG text.
     pub fn to_svg(&self) -> String {
+        let mut canvas = Canvas::new();
+        let (width, height) = self.draw(&mut canvas);
+        canvas.finish(width, height)
+    }
+
+    /// The figure as an element of an HTML page. `name` is a word that no other figure of the page has; `title` says in a
+    /// sentence what is seen.
+    pub fn to_inline_svg(&self, name: &str, title: &str) -> String {
+        let mut canvas = Canvas::named(name);
+        let (width, height) = self.draw(&mut canvas);
+        canvas.finish_inline(width, height, title)
+    }
+
+    /// Draws everything and gives width and height.
+    fn draw(&self, canvas: &mut Canvas) -> (f64, f64) {
         let row_size = |row: &[Box<dyn Panel + 'a>]| {
             let sizes: Vec<_> = row.iter().map(|p| p.size()).collect();
             let gaps = GAP * row.len().saturating_sub(1) as f64;
@@ -74,7 +89,6 @@ impl<'a> Figure<'a> {
         };
         let inner = self.rows.iter().map(|row| row_size(row).0).fold(0.0, f64::max);
         let inner = inner.max(text_width(&self.title, FIGURE_TITLE.size)).max(120.0);
-        let mut canvas = Canvas::new();
         let mut top = MARGIN;
         if !self.title.is_empty() {
             canvas.text(MARGIN + 0.5 * inner, top + 14.0, &self.title, FIGURE_TITLE, Anchor::Middle);
@@ -82,7 +96,7 @@ impl<'a> Figure<'a> {
         }
         if !self.legend.is_empty() {
             let (width, height) = legend_size(&self.legend, inner);
-            draw_legend(&mut canvas, &self.legend, MARGIN + 0.5 * (inner - width), top, inner);
+            draw_legend(canvas, &self.legend, MARGIN + 0.5 * (inner - width), top, inner);
             top += height + 4.0;
         }
         for (index, row) in self.rows.iter().enumerate() {
@@ -92,12 +106,12 @@ impl<'a> Figure<'a> {
                 top += 0.6 * GAP;
             }
             for panel in row {
-                panel.draw(&mut canvas, left, top);
+                panel.draw(canvas, left, top);
                 left += panel.size().0 + GAP;
             }
             top += height;
         }
-        canvas.finish(inner + 2.0 * MARGIN, top + MARGIN)
+        (inner + 2.0 * MARGIN, top + MARGIN)
     }
 
     /// The figure as PNG bytes, two pixels per unit.
@@ -113,14 +127,7 @@ impl<'a> Figure<'a> {
             _ => return Err(PlotError::Format { path: path.to_owned() }),
         };
         let failed = |source| PlotError::Write { path: path.to_owned(), source };
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-        if written.is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-        written.map_err(failed)
+        crate::output::replace(path, &bytes).map_err(failed)
     }
 }
 

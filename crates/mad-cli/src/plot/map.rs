@@ -43,11 +43,11 @@ pub struct MapPanel<'a> {
 }
 
 /// Room for the colour bar below the map.
-const BAR_ROOM: f64 = 52.0;
+pub const BAR_ROOM: f64 = 52.0;
 /// Nodes of the shading are this far apart on the canvas.
 const CELL: f64 = 2.0;
 /// Shades from the lightest to the darkest.
-const SHADES: usize = 48;
+pub const SHADES: usize = 48;
 
 impl Panel for MapPanel<'_> {
     fn size(&self) -> (f64, f64) {
@@ -61,7 +61,8 @@ impl Panel for MapPanel<'_> {
         heading(canvas, globe.area, &self.title, &note.join(", "));
         match &self.density {
             Some(density) => {
-                density.draw(canvas, &globe);
+                density.shade(canvas, globe.area, &globe.ellipse(), |at| globe.direction(at));
+                density.bar(canvas, globe.area);
                 globe.graticule(canvas, Style::line(INK, 0.6).opacity(0.14));
                 globe.land(canvas, Style::line(INK, 0.7).opacity(0.6));
             }
@@ -81,17 +82,17 @@ impl Panel for MapPanel<'_> {
 }
 
 impl Density<'_> {
-    fn draw(&self, canvas: &mut Canvas, globe: &Globe) {
+    /// Shades the region inside `edge`, where `direction` tells which direction is seen at a place of `area`.
+    pub fn shade(&self, canvas: &mut Canvas, area: Rect, edge: &Path, direction: impl Fn((f64, f64)) -> [f64; 3]) {
         let axis = &self.axis;
         // Shades are chosen by position on the axis; what lies below it takes the lightest.
         let positions: Vec<f64> = self.log_density.iter().map(|v| axis.position(v.exp()).max(0.0)).collect();
         let field = SphereField::new(self.grid.rows(), &positions);
-        let area = globe.area;
         let (columns, rows) = ((area.width / CELL) as usize + 1, (area.height / CELL) as usize + 1);
         let at = |i: f64, j: f64| (area.left + CELL * i, area.top + CELL * j);
-        let raster = Raster::new(columns, rows, |i, j| field.at(globe.direction(at(i as f64, j as f64))));
-        globe.fill(canvas, sequential(0.0));
-        canvas.clipped(&globe.ellipse(), |canvas| {
+        let raster = Raster::new(columns, rows, |i, j| field.at(direction(at(i as f64, j as f64))));
+        canvas.path(edge, Style::fill(sequential(0.0)));
+        canvas.clipped(edge, |canvas| {
             for shade in 1..SHADES {
                 let mut path = Path::coarse();
                 for line in raster.above(shade as f64 / SHADES as f64) {
@@ -100,13 +101,17 @@ impl Density<'_> {
                 canvas.path(&path, Style::fill(sequential((shade as f64 + 0.5) / SHADES as f64)));
             }
         });
+    }
+
+    /// Draws the colour bar below `area`.
+    pub fn bar(&self, canvas: &mut Canvas, area: Rect) {
         let bar = Rect {
             left: area.left + 0.2 * area.width,
             top: area.bottom() + 12.0,
             width: 0.6 * area.width,
             height: 9.0,
         };
-        colour_bar(canvas, bar, axis, "density per steradian");
+        colour_bar(canvas, bar, &self.axis, "density per steradian");
     }
 }
 
@@ -121,7 +126,7 @@ pub fn density_axis(scale: Scale, log_densities: impl Iterator<Item = f64>) -> A
 }
 
 /// A horizontal bar of the sequential colours with the axis below it.
-fn colour_bar(canvas: &mut Canvas, bar: Rect, axis: &Axis, name: &str) {
+pub fn colour_bar(canvas: &mut Canvas, bar: Rect, axis: &Axis, name: &str) {
     for shade in 0..SHADES {
         // Each stripe reaches to the right end, so that no gap shows between stripes.
         let left = bar.left + bar.width * shade as f64 / SHADES as f64;

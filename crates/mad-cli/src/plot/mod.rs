@@ -10,10 +10,12 @@ mod colour;
 mod contour;
 mod curve;
 mod dots;
+mod earth;
 mod field;
 mod figure;
 mod frame;
 mod globe;
+mod heat;
 mod histogram;
 mod land;
 mod layout;
@@ -34,8 +36,10 @@ pub use axis::{Scale, superscript};
 pub use bars::BarsPanel;
 pub use colour::{GREY, Rgb, category};
 pub use curve::{CurvePanel, Series};
+pub use earth::EarthPanel;
 pub use figure::{Figure, LegendEntry, Panel};
 pub use frame::HEADING;
+pub use heat::HeatPanel;
 pub use layout::{PointsOptions, PointsPanel, points_figure};
 pub use map::MapPanel;
 pub use orthographic::OrthographicPanel;
@@ -113,16 +117,16 @@ pub enum PlotError {
     },
 }
 
-/// A density on the sphere, for [`density_map`].
+/// A density on the sphere or on the torus of two angles, for [`density_map`], [`density_globes`] and [`density_of_angles`].
 #[derive(Debug, Clone, Copy)]
 pub struct DensityPanel<'a> {
     /// Heading.
     pub title: &'a str,
-    /// Line below the heading, such as the integral over the sphere; may be empty.
+    /// Line below the heading, such as the integral; may be empty.
     pub note: &'a str,
-    /// Unit vectors that cover the sphere: an equal-area or a regular grid.
+    /// Points that cover the set: an equal-area or a regular grid.
     pub grid: &'a Points,
-    /// Log of the density per steradian at each grid point.
+    /// Log of the density per unit of volume at each grid point.
     pub log_density: &'a [f64],
     /// Points to draw over the shading.
     pub points: Option<&'a Points>,
@@ -152,6 +156,62 @@ pub fn density_map<'a>(title: &str, panels: &[DensityPanel<'a>], scale: Scale) -
     }
     let mut figure = Figure::new(title);
     layout::push_wrapped(&mut figure, row, 3);
+    Ok(figure)
+}
+
+/// Squares of two angles shaded by density, all with the same shades.
+pub fn density_of_angles<'a>(
+    title: &str,
+    panels: &[DensityPanel<'a>],
+    names: [String; 2],
+    scale: Scale,
+) -> Result<Figure<'a>, PlotError> {
+    let axis = map::density_axis(scale, panels.iter().flat_map(|p| p.log_density.iter().copied()));
+    let mut row: Vec<Box<dyn figure::Panel + 'a>> = Vec::new();
+    for panel in panels {
+        let title = panel.title.to_owned();
+        if let Some(found) = [Some(panel.grid), panel.points].into_iter().flatten().map(Points::dim).find(|&d| d != 4) {
+            return Err(PlotError::Coordinates { title, expected: 4, found });
+        }
+        let (expected, found) = (panel.grid.len(), panel.log_density.len());
+        if expected != found {
+            return Err(PlotError::Densities { title, expected, found });
+        }
+        row.push(Box::new(HeatPanel {
+            title,
+            note: panel.note.to_owned(),
+            grid: panel.grid,
+            log_density: panel.log_density,
+            axis: axis.clone(),
+            points: panel.points,
+            colour: colour::category(1),
+            names: names.clone(),
+        }));
+    }
+    let mut figure = Figure::new(title);
+    layout::push_wrapped(&mut figure, row, 3);
+    Ok(figure)
+}
+
+/// The two sides of the globe shaded by density: the one with its peak in the middle and the one behind it.
+pub fn density_globes<'a>(title: &str, panel: DensityPanel<'a>, scale: Scale) -> Result<Figure<'a>, PlotError> {
+    // The same checks as for the map.
+    density_map("", &[panel], scale)?;
+    let axis = map::density_axis(scale, panel.log_density.iter().copied());
+    let peak = panel.log_density.iter().enumerate().filter(|(_, d)| d.is_finite()).max_by(|a, b| a.1.total_cmp(b.1));
+    let peak =
+        peak.map_or([1.0, 0.0, 0.0], |(i, _)| [panel.grid.row(i)[0], panel.grid.row(i)[1], panel.grid.row(i)[2]]);
+    let side = |title: &str, eye: [f64; 3]| {
+        Box::new(EarthPanel {
+            title: title.to_owned(),
+            eye,
+            points: panel.points.map(Cow::Borrowed),
+            colour: colour::category(1),
+            density: Some(map::Density { grid: panel.grid, log_density: panel.log_density, axis: axis.clone() }),
+        }) as Box<dyn figure::Panel + 'a>
+    };
+    let mut figure = Figure::new(title);
+    figure.push_row(vec![side("Towards the peak", peak), side("The side behind", peak.map(|x| -x))]);
     Ok(figure)
 }
 

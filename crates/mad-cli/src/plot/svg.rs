@@ -218,12 +218,20 @@ pub struct Font {
 pub struct Canvas {
     body: String,
     clips: usize,
+    /// What the names of clip paths begin with.
+    prefix: String,
 }
 
 impl Canvas {
     /// An empty canvas.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty canvas for a page with several pictures: names of its parts begin with `prefix`, so that no two pictures
+    /// share one.
+    pub fn named(prefix: &str) -> Self {
+        Self { prefix: format!("{prefix}-"), ..Self::default() }
     }
 
     /// Draws a path; an empty one leaves nothing.
@@ -278,10 +286,10 @@ impl Canvas {
 
     /// Draws with `draw` what is then cut off outside the closed path `shape`.
     pub fn clipped(&mut self, shape: &Path, draw: impl FnOnce(&mut Canvas)) {
-        let id = self.clips;
+        let id = format!("{}clip{}", self.prefix, self.clips);
         self.clips += 1;
-        let _ = writeln!(self.body, "<clipPath id=\"clip{id}\"><path d=\"{}\"/></clipPath>", shape.data);
-        let _ = writeln!(self.body, "<g clip-path=\"url(#clip{id})\">");
+        let _ = writeln!(self.body, "<clipPath id=\"{id}\"><path d=\"{}\"/></clipPath>", shape.data);
+        let _ = writeln!(self.body, "<g clip-path=\"url(#{id})\">");
         draw(self);
         self.body.push_str("</g>\n");
     }
@@ -292,6 +300,17 @@ impl Canvas {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
              font-family=\"{FONT_FAMILY}\">\n<rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n{}</svg>\n",
+            self.body
+        )
+    }
+
+    /// The element for a page of HTML, with a title for those who do not see it.
+    pub fn finish_inline(self, width: f64, height: f64, title: &str) -> String {
+        let (w, h, prefix) = (number(width.ceil()), number(height.ceil()), &self.prefix);
+        format!(
+            "<svg role=\"img\" aria-labelledby=\"{prefix}title\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+             font-family=\"{FONT_FAMILY}\">\n<title id=\"{prefix}title\">{}</title>\n{}</svg>\n",
+            escape(title),
             self.body
         )
     }

@@ -9,6 +9,7 @@
 //! ├─ data/           train.npy, validation.npy, test.npy; conditions; finite sets
 //! ├─ metrics.jsonl   one line per logged loss and per validation
 //! ├─ timing.jsonl    seconds, which no two runs share, and the device
+//! ├─ source.json     the data as they were named on the command line; for reports only
 //! └─ checkpoints/    step-00002000/ …
 //! ```
 

@@ -242,6 +242,34 @@ impl Columns {
         self.order().into_iter().map(|(_, name)| name).collect()
     }
 
+    /// A name for every angle, category and number of a point, in the order of its coordinates; the columns of directions
+    /// and rotations mean nothing alone and are left out.
+    pub fn scalar_names(&self) -> Vec<String> {
+        let own = |b: &Block| b.columns().iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        let names = |b: &Block| match b {
+            Block::CosSin { .. } => own(b).chunks(2).map(|pair| pair.join(", ")).collect(),
+            Block::Indicators { sizes, .. } => (1..=sizes.len()).map(|i| format!("column {i}")).collect(),
+            Block::Coordinates { .. } | Block::Angles { .. } | Block::Categories { .. } | Block::Real { .. } => own(b),
+            Block::Direction { .. }
+            | Block::LatLon { .. }
+            | Block::Quaternion { .. }
+            | Block::Matrix { .. }
+            | Block::Euler { .. } => Vec::new(),
+        };
+        self.blocks.iter().flat_map(names).collect()
+    }
+
+    /// The columns that hold the points, as named in the training file, each with what it holds.
+    pub fn roles(&self) -> Vec<(String, String)> {
+        let named = |b: &Block| b.columns().iter().map(|c| c.name.clone()).zip(b.roles()).collect::<Vec<_>>();
+        self.blocks.iter().flat_map(named).collect()
+    }
+
+    /// What was taken for granted when the columns were chosen, in words.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
+    }
+
     /// One point as cells under [`Columns::encode_header`], in the training file's form and units.
     pub fn encode_row(&self, x: &[f64]) -> Vec<Cell> {
         assert_eq!(x.len(), self.dim(), "coordinates of a point");

@@ -1,0 +1,318 @@
+//! `mad report`: a page about a run.
+
+use super::eval;
+use super::opened::{Opened, SamplerChoice};
+use super::plot::{GridDensity, Look, training};
+use crate::args::{Common, Report};
+use crate::error::CliError;
+use crate::input::quoted;
+use crate::output;
+use crate::report::html::{Html, Section, code, figure, paragraph, table};
+use crate::report::page::{Page, Tile};
+use crate::report::settings::Settings;
+use crate::report::tables::{self, Rows, significant};
+use crate::source::Source;
+use mad_core::Points;
+use mad_core::data::duplicates;
+use mad_core::manifold::MANIFOLDS;
+use mad_core::metrics::Measurement;
+use mad_nn::Part;
+use mad_nn::config::Key;
+use serde_json::json;
+
+/// Samples drawn unless another number is asked for.
+const SAMPLES: usize = 5000;
+
+/// How the paper is cited.
+const CITATION: &str = "Alona Levy-Jurgenson, Alvaro Prat, James Cuin and Yee Whye Teh. \
+    Manifold Aware Denoising Score Matching (MAD). Preprint, 2026.";
+
+/// The same for BibTeX.
+const BIBTEX: &str = "@article{mad2026,
+  title  = {Manifold Aware Denoising Score Matching (MAD)},
+  author = {Levy-Jurgenson, Alona and Prat, Alvaro and Cuin, James and Teh, Yee Whye},
+  note   = {Preprint},
+  year   = {2026}
+}";
+
+pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
+    let opened = Opened::unconditional(common, &args.run)?;
+    let out = args.out.clone().unwrap_or_else(|| args.run.join("report.html"));
+    let subject = Subject::gather(common, &opened, args)?;
+    let page = subject.page()?.html();
+    output::replace(&out, page.as_bytes()).map_err(|e| CliError::io(&out, e))?;
+    let fields = json!({ "out": out, "bytes": page.len(), "samples": subject.samples.len(), "seed": args.seed });
+    output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), page.len().div_ceil(1000)))
+}
+
+/// Everything the page is about.
+struct Subject<'a> {
+    args: &'a Report,
+    opened: &'a Opened,
+    source: Option<Source>,
+    settings: Settings,
+    data: Points,
+    samples: Points,
+    scores: Result<Vec<Measurement>, String>,
+}
+
+impl<'a> Subject<'a> {
+    fn gather(common: &Common, opened: &'a Opened, args: &'a Report) -> Result<Self, CliError> {
+        let (data, test) = (opened.run.part(Part::Train)?, opened.run.part(Part::Test)?);
+        let mut all = data.clone();
+        for part in [&opened.run.part(Part::Validation)?, &test] {
+            part.rows().for_each(|row| all.push(row));
+        }
+        let settings = Settings::of(opened.run.config(), opened.run.manifold().as_ref(), duplicates(&all).distinct);
+        drop(all);
+        let n = args.n.map_or_else(|| data.len().clamp(1, SAMPLES), |n| n as usize);
+        output::detail(common, format!("drawing {n} samples"));
+        let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
+        output::detail(common, format!("scoring on {} test rows", test.len()));
+        let scores = match eval::scores(opened, &test, &[], SamplerChoice::default(), None, args.seed) {
+            _ if test.is_empty() => Err("The run has no test rows to be judged by.".to_owned()),
+            Err(CliError::Metric(error)) => Err(format!("There are no scores: {error}.")),
+            found => Ok(found?),
+        };
+        Ok(Self { args, opened, source: Source::of(&args.run), settings, data, samples, scores })
+    }
+
+    fn page(&self) -> Result<Page, CliError> {
+        let config = self.opened.run.config();
+        let name = self.source.as_ref().map_or_else(|| self.run_name(), Source::name);
+        let rows = self.opened.run.info().rows;
+        let lead = format!(
+            "A model of {} rows on {}, trained with {} for {} steps. Everything on this page can be repeated with the \
+             commands at its end.",
+            rows.train + rows.validation + rows.test,
+            config.manifold,
+            config.method.to_uppercase(),
+            config.steps
+        );
+        let mut sections = vec![
+            Section { id: "fitted", title: "What was fitted", body: self.fitted()? },
+            Section { id: "scores", title: "Scores", body: self.score_table() },
+            Section { id: "samples", title: "Data beside samples", body: self.beside()? },
+        ];
+        if let Some(body) = self.density()? {
+            sections.push(Section { id: "density", title: "Density", body });
+        }
+        sections.push(Section { id: "columns", title: "Columns", body: self.column_tables() });
+        sections.push(Section { id: "training", title: "Training", body: self.curves()? });
+        sections.push(Section { id: "settings", title: "Settings", body: self.setting_tables() });
+        sections.push(Section { id: "repeat", title: "Repeat it", body: self.commands() });
+        sections.push(Section { id: "origin", title: "Hashes and versions", body: self.origin()? });
+        sections.push(Section { id: "cite", title: "Citation", body: citation() });
+        Ok(Page {
+            title: format!("{name} on {}", config.manifold),
+            lead,
+            tiles: self.tiles(),
+            sections,
+            foot: format!("Written by mad {}; samples with seed {}.", env!("CARGO_PKG_VERSION"), self.args.seed),
+        })
+    }
+
+    fn run_name(&self) -> String {
+        let path = &self.args.run;
+        path.canonicalize()
+            .ok()
+            .as_deref()
+            .unwrap_or(path)
+            .file_name()
+            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    }
+
+    fn method(&self) -> String {
+        self.opened.run.config().method.to_uppercase()
+    }
+
+    fn tiles(&self) -> Vec<Tile> {
+        let config = self.opened.run.config();
+        let rows = self.opened.run.info().rows;
+        let tile = |name: &str, value: String, note: String| Tile { name: name.into(), value, note };
+        let mut tiles = vec![
+            tile(
+                "Rows",
+                (rows.train + rows.validation + rows.test).to_string(),
+                format!("{} for training", rows.train),
+            ),
+            tile("Set", config.manifold.clone(), manifold_summary(&config.manifold)),
+            tile("Method", self.method(), String::new()),
+        ];
+        let scores = self.scores.as_deref().unwrap_or_default();
+        let found = |name: &str| scores.iter().find(|m| m.name == name);
+        for (name, title) in [("nll_bound", "NLL bound, nats"), ("nll", "NLL, nats")] {
+            if let Some(m) = found(name) {
+                tiles.push(tile(title, significant(m.value), "test rows; lower is better".into()));
+            }
+        }
+        let floors = scores.iter().filter_map(|m| Some((m.name.strip_suffix("_floor")?, m.value)));
+        if let Some((name, floor, m)) = floors.into_iter().find_map(|(name, floor)| Some((name, floor, found(name)?))) {
+            let note = format!("{} between parts of the data", significant(floor));
+            tiles.push(tile(&name.replace('_', " ").to_uppercase(), significant(m.value), note));
+        }
+        tiles
+    }
+
+    fn fitted(&self) -> Result<Html, CliError> {
+        let run = &self.opened.run;
+        let (config, rows) = (run.config(), run.info().rows);
+        let selected = run.selected_step().map_err(mad_nn::run::RunError::from)?;
+        let method = config.method_spec().entry;
+        let base = match config.base.as_str() {
+            "default" => "default: uniform on the set, or its weights if it is finite".to_owned(),
+            "mixture" | "kde" => format!("{}, fitted to the training rows", config.base),
+            other => other.to_owned(),
+        };
+        let noise = format!("{} from {} to {}", config.levels, config.sigma_min, config.sigma_max);
+        let network = format!("{}, {} layers of {}", config.network, config.depth, config.width);
+        let mut facts = vec![
+            ("Data", self.source.as_ref().map_or_else(|| "not recorded".into(), |source| source.data.clone())),
+            ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
+            ("Set", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
+            ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), run.info().dim)),
+            ("Method", format!("{}: {}", config.method, method.summary)),
+            ("Base measure", base),
+            ("Noise", noise),
+            ("Network", network),
+            ("Weights", format!("averaged, of step {selected} of {}", config.steps)),
+            ("Samples here", format!("{}, seed {}", self.samples.len(), self.args.seed)),
+        ];
+        if let Some(condition) = &run.columns().condition {
+            let names = condition.encode_header().join(", ");
+            facts.push(("Condition", format!("{names}; on this page the model speaks for their mean")));
+        }
+        let rows: Vec<Vec<String>> = facts.into_iter().map(|(name, text)| vec![name.to_owned(), text]).collect();
+        let columns = self.opened.columns();
+        let roles: Vec<Vec<String>> = columns.roles().into_iter().map(|(name, role)| vec![name, role]).collect();
+        let assumed: Html = columns.assumptions().iter().map(|text| Html::element("li", text.as_str())).collect();
+        let assumed = if assumed.is_empty() {
+            assumed
+        } else {
+            paragraph("Taken for granted:").and(Html::element("ul", assumed))
+        };
+        Ok(table("The run", &["what", "value"], &rows)
+            .and(table("Columns that hold the points", &["column", "holds"], &roles))
+            .and(assumed))
+    }
+
+    fn score_table(&self) -> Html {
+        let note = "Computed from as many samples as there are test rows, which the model has not seen. A floor is the \
+                    value that training rows themselves reach in place of the samples: no model is expected to do better.";
+        match &self.scores {
+            Ok(scores) => tables::scores(scores).and(paragraph(note)),
+            Err(why) => paragraph(why.as_str()),
+        }
+    }
+
+    fn beside(&self) -> Result<Html, CliError> {
+        let look = Look::of(self.opened);
+        let method = self.method();
+        let spec = &self.opened.run.config().manifold;
+        let picture = look.beside("", &self.data, &[(&method, &self.samples)])?;
+        let (n, m) = (self.data.len(), self.samples.len());
+        let title = format!("Training data beside samples of the model on {spec}: {n} rows and {m} samples.");
+        let caption = format!("{n} training rows beside {m} samples of the model.");
+        Ok(figure(picture.to_inline_svg("samples-figure", &title), &caption))
+    }
+
+    fn density(&self) -> Result<Option<Html>, CliError> {
+        let Some(density) = GridDensity::of(self.opened, None) else { return Ok(None) };
+        let look = Look::of(self.opened);
+        let mut body = Html::default();
+        if let Some(picture) = look.shading("", &density, &self.data)? {
+            let title = "Density of the model as shading, alone and with the training data as dots.";
+            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale; an \
+                           integral near 1 says that the flow was solved finely enough.";
+            body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
+        }
+        if let Some(picture) = look.globes(&density, &self.data)? {
+            let title = "The same density on both sides of the globe, with the training data as dots.";
+            let caption = "The same density on the globe, with the training rows as dots.";
+            body = body.and(figure(picture.to_inline_svg("globe-figure", title), caption));
+        }
+        Ok(if body.is_empty() { None } else { Some(body) })
+    }
+
+    fn column_tables(&self) -> Html {
+        let rows = Rows::new(self.opened.columns(), &self.data, &self.samples);
+        rows.categories(self.opened.columns()).and(rows.numbers())
+    }
+
+    fn curves(&self) -> Result<Html, CliError> {
+        let Some(picture) = training(self.opened, "")? else {
+            return Ok(paragraph("Nothing was logged: this method is not trained step by step."));
+        };
+        let title = "Training loss and likelihood bound on the validation rows over the training steps.";
+        let caption = "Loss of the training steps, and the likelihood bound on the validation rows, in the model's own \
+                       units. The weights with the best bound answer unless the settings say otherwise.";
+        Ok(figure(picture.to_inline_svg("training-figure", title), caption))
+    }
+
+    fn setting_tables(&self) -> Html {
+        let rows = |settings: &[(&Key, String)]| -> Vec<Vec<String>> {
+            settings.iter().map(|(key, value)| vec![key.name.into(), value.clone(), key.summary.into()]).collect()
+        };
+        let header = ["key", "value", "meaning"];
+        let Settings { chosen, implied } = &self.settings;
+        let first = match chosen.is_empty() {
+            true => paragraph("All settings have their default values."),
+            false => table("Settings that differ from the defaults", &header, &rows(chosen)),
+        };
+        let rest = table("Settings that follow from defaults, set and data", &header, &rows(implied));
+        let summary = Html::element("summary", format!("The other {} settings", implied.len()));
+        first.and(Html::element("details", summary.and(rest)))
+    }
+
+    fn commands(&self) -> Html {
+        let run = quoted(&self.args.run.display().to_string());
+        let config = self.opened.run.config();
+        let words =
+            self.source.as_ref().map_or_else(|| format!("DATA --manifold {}", quoted(&config.manifold)), Source::words);
+        let fit = format!("mad fit {words} --out {run}{} --seed {}", self.settings.flags(), config.seed);
+        let seed = self.args.seed;
+        let lines = [
+            fit,
+            format!("mad eval {run} --against test --seed {seed}"),
+            format!("mad sample {run} --n {} --seed {seed} --out samples.csv", self.samples.len()),
+            format!("mad report {run} --n {} --seed {seed}", self.samples.len()),
+        ];
+        let mut body = paragraph("The same data and seed give the same weights, samples and scores.");
+        body = body.and(code(&lines.join("\n")));
+        if self.source.is_none() {
+            body = body.and(paragraph("The run folder does not say where its data came from: put the file for DATA."));
+        } else if self.source.as_ref().is_some_and(|source| source.data == "-") {
+            body = body.and(paragraph("The data came on standard input."));
+        }
+        body
+    }
+
+    fn origin(&self) -> Result<Html, CliError> {
+        let run = &self.opened.run;
+        let info = run.info();
+        let mut facts: Vec<Vec<String>> = vec![
+            vec!["Program".into(), format!("mad {}", info.version)],
+            vec!["Revision".into(), info.revision.clone().unwrap_or_else(|| "not recorded".into())],
+            vec!["Form of the folder".into(), format!("schema {}", info.schema)],
+            vec![
+                "Machine".into(),
+                format!("{}; {} threads, which change no result", info.features.join(", "), info.threads),
+            ],
+            vec!["Seed".into(), info.seed.to_string()],
+            vec!["Settings".into(), run.config().hash()],
+            vec!["Data".into(), info.data_hash.clone()],
+        ];
+        facts.extend(info.data.iter().map(|(name, hash)| vec![format!("data: {name}"), hash.clone()]));
+        Ok(table("Hashes are BLAKE3", &["what", "value"], &facts))
+    }
+}
+
+/// What a manifold is, in the words of its registry.
+fn manifold_summary(spec: &str) -> String {
+    let name = spec.split([':', '(', '/']).next().unwrap_or_default();
+    MANIFOLDS.iter().find(|entry| entry.name == name).map(|entry| entry.summary.to_owned()).unwrap_or_default()
+}
+
+fn citation() -> Html {
+    paragraph(CITATION).and(code(BIBTEX))
+}

@@ -1,0 +1,8 @@
+//! A page about a run: one HTML file that needs no network, no script and no other file.
+//!
+//! [`html`] escapes and builds, [`settings`] and [`tables`] say what is to be said in tables, [`page`] puts it together.
+
+pub mod html;
+pub mod page;
+pub mod settings;
+pub mod tables;

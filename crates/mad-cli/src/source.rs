@@ -1,0 +1,90 @@
+//! Where the rows of a run came from, as it was typed: kept in the run folder so that a report can say how to repeat it.
+
+use crate::error::CliError;
+use crate::input::quoted;
+use crate::output;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The file in the run folder.
+const FILE: &str = "source.json";
+
+/// Largest such file that is read, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The words of `mad fit` that are not settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// File or named data set; `-` for standard input.
+    pub data: String,
+    /// The set, if it was given.
+    pub manifold: Option<String>,
+    /// Rows asked of a named data set.
+    pub rows: Option<usize>,
+    /// Flags on how to read the file, each with a blank before it.
+    pub flags: String,
+}
+
+impl Source {
+    /// Writes the words into the folder of the run; those of its first command stay.
+    pub fn keep(&self, run: &Path) -> Result<(), CliError> {
+        let path = run.join(FILE);
+        if path.exists() {
+            return Ok(());
+        }
+        let text = serde_json::to_string_pretty(self).map_err(|e| CliError::io(&path, e.into()))? + "\n";
+        output::replace(&path, text.as_bytes()).map_err(|e| CliError::io(&path, e))
+    }
+
+    /// What the folder of a run says; `None` if it says nothing that can be read.
+    pub fn of(run: &Path) -> Option<Self> {
+        let path = run.join(FILE);
+        let small = std::fs::metadata(&path).is_ok_and(|file| file.len() <= MAX_BYTES);
+        let text = small.then(|| std::fs::read_to_string(&path).ok()).flatten()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// The data without folders: `quakes.csv`, or the name of the data set.
+    pub fn name(&self) -> String {
+        match Path::new(&self.data).file_name() {
+            _ if self.data == "-" => "standard input".into(),
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => self.data.clone(),
+        }
+    }
+
+    /// The words of `mad fit` up to the settings.
+    pub fn words(&self) -> String {
+        let mut words = quoted(&self.data);
+        if let Some(spec) = &self.manifold {
+            words += &format!(" --manifold {}", quoted(spec));
+        }
+        if let Some(rows) = self.rows {
+            words += &format!(" --rows {rows}");
+        }
+        words + &self.flags
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kept_once_and_quoted() {
+        let folder = tempfile::TempDir::new().expect("a temporary folder");
+        let source = Source {
+            data: "my data.csv".into(),
+            manifold: Some("product(so3,euclid:3)".into()),
+            rows: Some(7),
+            flags: " --normalize".into(),
+        };
+        assert_eq!(Source::of(folder.path()), None);
+        source.keep(folder.path()).expect("written");
+        Source { data: "other".into(), ..source.clone() }.keep(folder.path()).expect("nothing to do");
+        assert_eq!(Source::of(folder.path()), Some(source.clone()));
+        assert_eq!(source.words(), "'my data.csv' --manifold 'product(so3,euclid:3)' --rows 7 --normalize");
+        std::fs::write(folder.path().join(FILE), "{").expect("written");
+        assert_eq!(Source::of(folder.path()), None);
+    }
+}
