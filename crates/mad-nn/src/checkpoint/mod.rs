@@ -115,6 +115,10 @@ pub fn load(folder: &Path, step: u64, layout: &Layout, identity: &Identity) -> R
     if found != manifest.file.bytes {
         return Err(CheckpointError::Size { path: file, expected: manifest.file.bytes, found });
     }
+    let most = tensors::largest_file(layout);
+    if found > most {
+        return Err(CheckpointError::Size { path: file, expected: most, found });
+    }
     let bytes = fs::read(&file).map_err(|e| CheckpointError::io("read", &file, e))?;
     if blake3::hash(&bytes).to_hex().as_str() != manifest.file.hash {
         return Err(CheckpointError::Hash { path: file });

@@ -17,6 +17,13 @@ pub(super) fn names(layout: &Layout) -> Vec<(String, Vec<usize>)> {
     slots.map(|(list, slot)| (format!("{list}.{}", slot.name), slot.shape.clone())).collect()
 }
 
+/// Most bytes a tensor file of this network can have: four numbers of four bytes for each weight, and a generous header.
+pub(super) fn largest_file(layout: &Layout) -> u64 {
+    let header =
+        (1 << 16) + names(layout).iter().map(|(name, shape)| 256 + name.len() + 24 * shape.len()).sum::<usize>();
+    (16 * layout.len() + header) as u64
+}
+
 fn bytes_of(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
