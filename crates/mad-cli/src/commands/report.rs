@@ -23,9 +23,6 @@ use serde_json::json;
 /// Samples drawn unless another number is asked for.
 const SAMPLES: usize = 5000;
 
-/// Cells of the grid on which the density is shaded.
-const CELLS: usize = 4900;
-
 /// How the paper is cited.
 const CITATION: &str = "Alona Levy-Jurgenson, Alvaro Prat, James Cuin and Yee Whye Teh. \
     Manifold Aware Denoising Score Matching (MAD). Preprint, 2026.";
@@ -223,13 +220,13 @@ impl<'a> Subject<'a> {
     }
 
     fn density(&self) -> Result<Option<Html>, CliError> {
-        let Some(density) = GridDensity::of(self.opened, Some(CELLS)) else { return Ok(None) };
+        let Some(density) = GridDensity::of(self.opened, None) else { return Ok(None) };
         let look = Look::of(self.opened);
         let mut body = Html::default();
         if let Some(picture) = look.shading("", &density, &self.data)? {
             let title = "Density of the model as shading, alone and with the training data as dots.";
-            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale; an \
-                           integral near 1 says that the flow was solved finely enough.";
+            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale. The \
+                           integral is 1 if the grid is fine enough for the narrowest peaks and the flow took enough steps.";
             body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
         }
         if let Some(picture) = look.globes(&density, &self.data)? {
