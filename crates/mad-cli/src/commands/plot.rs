@@ -34,7 +34,8 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
         PlotWhat::Density => density(&opened, args.n, &out)?,
         PlotWhat::Curves => {
             let title = args.run.display().to_string();
-            let none = || CliError::Usage(format!("{title}: nothing was logged; this method is not trained in steps"));
+            let none =
+                || CliError::Usage(format!("{title}: there are no curves; this method is not trained step by step"));
             training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
         }
     }
@@ -182,8 +183,8 @@ pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>,
         panel("Training loss", "mean squared error", series("loss", "loss")),
         panel("Validation", "NLL bound, nats", series("NLL bound", "nll")),
     ];
-    let empty = panels.iter().all(|panel| panel.series.iter().all(|series| series.points.is_empty()));
-    Ok(if empty { None } else { Some(curves(title, panels)) })
+    let flat = panels.iter().all(|panel| panel.series.iter().all(|series| series.points.len() < 2));
+    Ok(if flat { None } else { Some(curves(title, panels)) })
 }
 
 fn number(line: &Value, key: &str) -> Option<f64> {

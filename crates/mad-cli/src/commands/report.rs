@@ -69,10 +69,13 @@ impl<'a> Subject<'a> {
         output::detail(common, format!("drawing {n} samples"));
         let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
         output::detail(common, format!("scoring on {} test rows", test.len()));
-        let scores = match eval::scores(opened, &test, &[], SamplerChoice::default(), None, args.seed) {
-            _ if test.is_empty() => Err("The run has no test rows to be judged by.".to_owned()),
-            Err(CliError::Metric(error)) => Err(format!("There are no scores: {error}.")),
-            found => Ok(found?),
+        let scored = || eval::scores(opened, &test, &[], SamplerChoice::default(), None, args.seed);
+        let scores = match test.is_empty() {
+            true => Err("The run has no test rows to be judged by.".to_owned()),
+            false => match scored() {
+                Err(CliError::Metric(error)) => Err(format!("There are no scores: {error}.")),
+                found => Ok(found?),
+            },
         };
         Ok(Self { args, opened, source: Source::of(&args.run), settings, data, samples, scores })
     }
@@ -90,18 +93,18 @@ impl<'a> Subject<'a> {
             config.steps
         );
         let mut sections = vec![
-            Section { id: "fitted", title: "What was fitted", body: self.fitted()? },
-            Section { id: "scores", title: "Scores", body: self.score_table() },
             Section { id: "samples", title: "Data beside samples", body: self.beside()? },
+            Section { id: "scores", title: "Scores", body: self.score_table() },
         ];
         if let Some(body) = self.density()? {
             sections.push(Section { id: "density", title: "Density", body });
         }
+        sections.push(Section { id: "fitted", title: "What was fitted", body: self.fitted()? });
         sections.push(Section { id: "columns", title: "Columns", body: self.column_tables() });
         sections.push(Section { id: "training", title: "Training", body: self.curves()? });
         sections.push(Section { id: "settings", title: "Settings", body: self.setting_tables() });
         sections.push(Section { id: "repeat", title: "Repeat it", body: self.commands() });
-        sections.push(Section { id: "origin", title: "Hashes and versions", body: self.origin()? });
+        sections.push(Section { id: "origin", title: "Hashes and versions", body: self.origin() });
         sections.push(Section { id: "cite", title: "Citation", body: citation() });
         Ok(Page {
             title: format!("{name} on {}", config.manifold),
@@ -136,8 +139,8 @@ impl<'a> Subject<'a> {
                 (rows.train + rows.validation + rows.test).to_string(),
                 format!("{} for training", rows.train),
             ),
-            tile("Set", config.manifold.clone(), manifold_summary(&config.manifold)),
-            tile("Method", self.method(), String::new()),
+            tile("Set", config.manifold.clone(), format!("{} dimensions", self.opened.run.manifold().intrinsic_dim())),
+            tile("Method", self.method(), format!("{} steps", config.steps)),
         ];
         let scores = self.scores.as_deref().unwrap_or_default();
         let found = |name: &str| scores.iter().find(|m| m.name == name);
@@ -148,7 +151,7 @@ impl<'a> Subject<'a> {
         }
         let floors = scores.iter().filter_map(|m| Some((m.name.strip_suffix("_floor")?, m.value)));
         if let Some((name, floor, m)) = floors.into_iter().find_map(|(name, floor)| Some((name, floor, found(name)?))) {
-            let note = format!("{} between parts of the data", significant(floor));
+            let note = format!("floor {}; lower is better", significant(floor));
             tiles.push(tile(&name.replace('_', " ").to_uppercase(), significant(m.value), note));
         }
         tiles
@@ -189,7 +192,7 @@ impl<'a> Subject<'a> {
         let assumed = if assumed.is_empty() {
             assumed
         } else {
-            paragraph("Taken for granted:").and(Html::element("ul", assumed))
+            paragraph("Noted when the columns were chosen:").and(Html::element("ul", assumed))
         };
         Ok(table("The run", &["what", "value"], &rows)
             .and(table("Columns that hold the points", &["column", "holds"], &roles))
@@ -222,8 +225,8 @@ impl<'a> Subject<'a> {
         let mut body = Html::default();
         if let Some(picture) = look.shading("", &density, &self.data)? {
             let title = "Density of the model as shading, alone and with the training data as dots.";
-            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale; an \
-                           integral near 1 says that the flow was solved finely enough.";
+            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale. The \
+                           integral is 1 if the grid is fine enough for the narrowest peaks and the flow took enough steps.";
             body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
         }
         if let Some(picture) = look.globes(&density, &self.data)? {
@@ -241,7 +244,7 @@ impl<'a> Subject<'a> {
 
     fn curves(&self) -> Result<Html, CliError> {
         let Some(picture) = training(self.opened, "")? else {
-            return Ok(paragraph("Nothing was logged: this method is not trained step by step."));
+            return Ok(paragraph("There are no curves: this method is not trained step by step."));
         };
         let title = "Training loss and likelihood bound on the validation rows over the training steps.";
         let caption = "Loss of the training steps, and the likelihood bound on the validation rows, in the model's own \
@@ -287,7 +290,7 @@ impl<'a> Subject<'a> {
         body
     }
 
-    fn origin(&self) -> Result<Html, CliError> {
+    fn origin(&self) -> Html {
         let run = &self.opened.run;
         let info = run.info();
         let mut facts: Vec<Vec<String>> = vec![
@@ -303,7 +306,7 @@ impl<'a> Subject<'a> {
             vec!["Data".into(), info.data_hash.clone()],
         ];
         facts.extend(info.data.iter().map(|(name, hash)| vec![format!("data: {name}"), hash.clone()]));
-        Ok(table("Hashes are BLAKE3", &["what", "value"], &facts))
+        table("Hashes are BLAKE3", &["what", "value"], &facts)
     }
 }
 

@@ -123,7 +123,7 @@ pub fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Html {
     let mut out = String::new();
     // A table that is too wide can be scrolled, also by keys.
     let label = Html::text(caption).0;
-    let _ = write!(out, "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\"><table>\n");
+    let _ = writeln!(out, "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\"><table>");
     let _ = write!(out, "<caption>{label}</caption>\n<thead><tr>");
     for (name, class) in header.iter().zip(&class) {
         let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", Html::text(name).0);

@@ -39,7 +39,8 @@ impl Settings {
         if resolved(&chosen).as_ref() != Some(config) {
             chosen = others().collect();
         }
-        for key in KEYS.iter().rev() {
+        // Twice: a method may decide the base, and the base as a choice of its own would decide other settings.
+        for key in KEYS.iter().rev().chain(KEYS.iter().rev()) {
             let fewer: Vec<_> = chosen.iter().copied().filter(|k| k.name != key.name).collect();
             if fewer.len() < chosen.len() && resolved(&fewer).as_ref() == Some(config) {
                 chosen = fewer;
@@ -102,6 +103,8 @@ mod tests {
         assert_eq!(few.flags(), " --steps 300 --set width=64");
         let (_, paper) = resolved(&["recipe=paper-mad", "evaluate_every=7"], 9000);
         assert_eq!(names(&paper), ["recipe", "evaluate_every"]);
+        let (_, kde) = resolved(&["method=kde"], 100);
+        assert_eq!(names(&kde), ["method"]);
         assert_eq!(few.chosen.len() + few.implied.len(), KEYS.len());
     }
 }
