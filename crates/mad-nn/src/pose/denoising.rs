@@ -146,7 +146,8 @@ impl PoseModel for Denoising {
 
     fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
         let pixels = self.config.size * self.config.size;
-        let turns = match self.config.symmetrised {
+        // The fixed representative of a moved pose is not the moved representative: only orbits can be averaged.
+        let turns = match self.config.symmetrised && self.config.targets == PoseTargets::Orbit {
             true => Turn::all(self.config.solid().is_mirror_symmetric()),
             false => vec![Turn { quarters: 0, flipped: false }],
         };
