@@ -1,5 +1,8 @@
 //! Files in, points out, and back: good files load as they are, bad ones are refused with file, line and column.
 
+mod common;
+
+use common::{Folder, contains, npy};
 use mad_core::{
     Points,
     data::{
@@ -9,28 +12,6 @@ use mad_core::{
     manifold::{BuildContext, build},
 };
 use std::{fs, path::PathBuf};
-
-/// A folder of files for one test.
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        fs::write(self.path(name), content).unwrap();
-        self.path(name)
-    }
-
-    fn read(&self, name: &str, content: impl AsRef<[u8]>) -> Result<Table, DataError> {
-        read(&self.write(name, content), &ReadOptions::default())
-    }
-}
 
 fn decode(layout: &Layout, content: &str, options: &ColumnOptions) -> Result<(Columns, Decoded), DataError> {
     let table = Folder::new().read("bad.csv", content)?;
@@ -46,10 +27,7 @@ fn refusal(layout: &Layout, content: &str, parts: &[&str]) -> DataError {
 
 fn refusal_with(layout: &Layout, content: &str, options: &ColumnOptions, parts: &[&str]) -> DataError {
     let error = decode(layout, content, options).expect_err(content);
-    let text = error.to_string();
-    for part in [&["bad.csv"], parts].concat() {
-        assert!(text.contains(part), "`{part}` is missing in: {text}");
-    }
+    contains(&error.to_string(), &[&["bad.csv"], parts].concat());
     error
 }
 
@@ -472,7 +450,7 @@ fn unfinished_output_leaves_nothing() {
     unfinished.write(&vec![vec![Cell::Number(1.0)]; 100_000]).unwrap();
     assert!(!path.exists(), "nothing under the final name before the end");
     drop(unfinished);
-    assert_eq!(fs::read_dir(folder.0.path()).unwrap().count(), 0, "no leftover");
+    assert_eq!(folder.count(), 0, "no leftover");
     fs::write(&path, "old").unwrap();
     drop(writer(&path, &header).unwrap());
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -482,16 +460,6 @@ fn unfinished_output_leaves_nothing() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "x\n2.5\n");
     let nowhere = writer(&folder.path("no/where.csv"), &header).err().unwrap();
     assert!(nowhere.is_io() && nowhere.to_string().contains("where.csv"), "{nowhere}");
-}
-
-/// An NPY file with this header text and body.
-fn npy(descr: &str, fortran: &str, shape: &str, body: &[u8]) -> Vec<u8> {
-    let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.bytes());
-    bytes.extend(body);
-    bytes
 }
 
 #[test]

@@ -142,8 +142,7 @@ fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
 
 impl Mixed {
     fn new(config: &PoseConfig) -> Self {
-        let encoder = Encoder::new(&config.encoder, config.encoder_shape(config.features))
-            .expect("checked when the config was made");
+        let encoder = config.build_encoder(config.features);
         let mut sizes = vec![config.features];
         sizes.extend(std::iter::repeat_n(config.width, config.depth));
         sizes.push(NUMBERS * config.draws);

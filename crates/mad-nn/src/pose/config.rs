@@ -1,6 +1,6 @@
 //! Settings of a pose run: flat keys, the same in a config file and in `--set key=value`.
 
-use super::{PoseError, method};
+use super::{PoseError, Turn, method};
 use crate::{
     config::Select,
     optim::{Adam, Decline, Rate},
@@ -20,6 +20,16 @@ pub enum PoseTargets {
     Orbit,
 }
 
+/// The part of a denoising method that sees the noised pose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoseHead {
+    /// Compares the noised pose with what the image says in coordinates that do not tell equal looks apart.
+    Equivariant,
+    /// Residual blocks that the image and the noise level modulate, as in the MAD paper; for canonical targets.
+    Modulated,
+}
+
 /// A complete, checked description of a pose run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -32,6 +42,8 @@ pub struct PoseConfig {
     pub method: String,
     /// What a denoising method is held to.
     pub targets: PoseTargets,
+    /// What sees the noised pose.
+    pub head: PoseHead,
     /// Pixels of a side.
     pub size: usize,
     /// The network that sees the image.
@@ -85,6 +97,7 @@ impl Default for PoseConfig {
             archive: String::new(),
             method: "mad".into(),
             targets: PoseTargets::Orbit,
+            head: PoseHead::Equivariant,
             size: 32,
             encoder: "cnn-small".into(),
             features: 64,
@@ -215,8 +228,21 @@ impl PoseConfig {
     }
 
     /// What the encoder sees and hands on.
-    pub fn encoder_shape(&self, features: usize) -> vision::EncoderShape {
+    fn encoder_shape(&self, features: usize) -> vision::EncoderShape {
         vision::EncoderShape { size: self.size, channels: 1, features }
+    }
+
+    /// The encoder, handing on so many numbers.
+    pub fn build_encoder(&self, features: usize) -> vision::Encoder {
+        vision::Encoder::new(&self.encoder, self.encoder_shape(features)).expect("checked when the config was made")
+    }
+
+    /// The positions in which a picture is asked about: all that move its pose in a known way, or its own.
+    pub fn turns(&self) -> Vec<Turn> {
+        match self.symmetrised {
+            true => Turn::all(self.solid().is_mirror_symmetric()),
+            false => vec![Turn::NONE],
+        }
     }
 
     /// Smallest and largest noise level.
@@ -309,6 +335,7 @@ mod tests {
             ("sigma_min = 2.0", "sigma_min"),
             ("draws = 0", "draws = 0"),
             ("ema = 1.5", "ema"),
+            ("head = 'modulated'", "targets = canonical"),
             ("method = 'flow'\nsymmetrised = true", "symmetrised"),
         ] {
             let error = config(text).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! Denoising poses given an image, with the anchors of MAD and DSM.
 
 use super::{
-    PoseBatch, PoseConfig, PoseError, PoseTargets, Turn,
+    PoseBatch, PoseConfig, PoseError, PoseHead, PoseTargets, Turn,
     head::{Equivariant, Head, Modulated, Noised},
     method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples},
     space::Space,
@@ -14,6 +14,7 @@ use mad_core::{
     manifold::Manifold,
     metrics::Drift,
     noise::{Anchor, LevelDraw},
+    pose::Symmetry,
     rng::{Purpose, Rng, stream},
     sample::{Denoiser, Generate, SampleError, lookup},
 };
@@ -47,6 +48,11 @@ struct Anchored {
 }
 
 impl PoseMethod for Anchored {
+    fn refuses(&self, config: &PoseConfig) -> Option<String> {
+        let orbit = config.head == PoseHead::Modulated && config.targets == PoseTargets::Orbit;
+        orbit.then(|| "head = modulated does not know which poses look the same; set targets = canonical".into())
+    }
+
     fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
         Box::new(Denoising::new(config, self.base))
     }
@@ -69,14 +75,18 @@ impl Denoising {
         let symmetry = config.solid().symmetry();
         let space = Space::new(symmetry, config.targets);
         let range = config.noise_range();
-        let head: Box<dyn Head> = match config.targets {
-            PoseTargets::Orbit => {
-                Box::new(Equivariant::new(symmetry, &space, range, config.features, config.width, config.depth))
+        let (features, width, depth) = (config.features, config.width, config.depth);
+        let head: Box<dyn Head> = match (config.head, config.targets) {
+            (PoseHead::Modulated, _) => Box::new(Modulated::new(range, features, width, depth)),
+            (PoseHead::Equivariant, PoseTargets::Orbit) => {
+                Box::new(Equivariant::new(symmetry, &space, range, features, width, depth))
             }
-            PoseTargets::Canonical => Box::new(Modulated::new(range, config.features, config.width, config.depth)),
+            // A fixed representative is told from all other poses, also from those that look the same.
+            (PoseHead::Equivariant, PoseTargets::Canonical) => {
+                Box::new(Equivariant::new(Symmetry::Trivial, &space, range, features, width, depth))
+            }
         };
-        let encoder = Encoder::new(&config.encoder, config.encoder_shape(head.features()))
-            .expect("checked when the config was made");
+        let encoder = config.build_encoder(head.features());
         let layout = Layout::joined([("encoder", encoder.layout()), ("head", head.layout())]);
         let manifold = space.manifold();
         let base = manifold.uniform();
@@ -147,9 +157,9 @@ impl PoseModel for Denoising {
     fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
         let pixels = self.config.size * self.config.size;
         // The fixed representative of a moved pose is not the moved representative: only orbits can be averaged.
-        let turns = match self.config.symmetrised && self.config.targets == PoseTargets::Orbit {
-            true => Turn::all(self.config.solid().is_mirror_symmetric()),
-            false => vec![Turn { quarters: 0, flipped: false }],
+        let turns = match self.config.targets {
+            PoseTargets::Orbit => self.config.turns(),
+            PoseTargets::Canonical => vec![Turn::NONE],
         };
         let device = device::inference();
         let head = bridge::vector_f32(weights[self.encoder.layout().len()..].to_vec(), &device);
@@ -162,10 +172,7 @@ impl PoseModel for Denoising {
             .map(|(group, images)| {
                 let count = images.len() / pixels;
                 let views = turns.iter().map(|turn| {
-                    let mut moved = vec![0.0; images.len()];
-                    let pairs = images.chunks_exact(pixels).zip(moved.chunks_exact_mut(pixels));
-                    pairs.for_each(|(from, to)| turn.image(from, self.config.size, to));
-                    let seen = self.seen(weights, &moved);
+                    let seen = self.seen(weights, &turn.images(images, self.config.size));
                     (*turn, bridge::matrix_f32(seen, [count, self.head.features()], &device))
                 });
                 let denoiser = Given { model: self, head: &head, views: views.collect(), draws, device: &device };

@@ -141,6 +141,9 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// The move that leaves everything where it is.
+    pub const NONE: Turn = Turn { quarters: 0, flipped: false };
+
     /// All moves for a solid with a mirror, or without.
     pub fn all(mirror: bool) -> Vec<Turn> {
         let flips: &[bool] = if mirror { &[false, true] } else { &[false] };
@@ -165,6 +168,14 @@ impl Turn {
                 to[y * size + x] = from[j * size + i];
             }
         }
+    }
+
+    /// Several pictures, moved.
+    pub fn images(&self, from: &[f32], size: usize) -> Vec<f32> {
+        let mut moved = vec![0.0; from.len()];
+        let pairs = from.chunks_exact(size * size).zip(moved.chunks_exact_mut(size * size));
+        pairs.for_each(|(from, to)| self.image(from, size, to));
+        moved
     }
 
     /// The pose of the moved picture.

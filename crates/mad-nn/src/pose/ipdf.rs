@@ -31,7 +31,7 @@ const OCTAVES: usize = 3;
 const QUERY_NUMBERS: usize = 9 * 2 * OCTAVES;
 
 /// Level of the grid that is scored as a whole.
-const COARSE: u32 = 3;
+const COARSE: u32 = 2;
 
 /// Level at which the law is a constant in each cell, where it matters.
 const FINE: u32 = 5;
@@ -178,8 +178,7 @@ impl Leaves {
 
 impl Scored {
     fn new(config: &PoseConfig) -> Self {
-        let encoder = Encoder::new(&config.encoder, config.encoder_shape(config.features))
-            .expect("checked when the config was made");
+        let encoder = config.build_encoder(config.features);
         let plan = plan(QUERY_NUMBERS + config.features, config);
         let head = Layout::chain(&plan);
         let layout = Layout::joined([("encoder", encoder.layout()), ("head", &head)]);
@@ -204,11 +203,19 @@ impl Scored {
         seen.par_chunks_exact(self.config.features).map(scorer).collect()
     }
 
-    fn laws(&self, scorers: &[Scorer]) -> Vec<Leaves> {
+    /// What `answer` makes of the scorer and the law of each image; laws are large, so that none outlives its answer.
+    fn each<T: Send>(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        answer: impl Fn(usize, &Scorer, &Leaves) -> T + Sync,
+    ) -> Vec<T> {
         let coarse: Vec<Cell> = Cell::all(COARSE).collect();
         let centres: Vec<Quaternion> = coarse.iter().map(|cell| cell.centre()).collect();
         let numbers = encoded(centres.iter());
-        scorers.par_iter().with_max_len(1).map(|scorer| scorer.leaves(&coarse, &numbers)).collect()
+        let scorers = self.scorers(weights, images);
+        let one = |(i, scorer): (usize, &Scorer)| answer(i, scorer, &scorer.leaves(&coarse, &numbers));
+        scorers.par_iter().enumerate().with_max_len(1).map(one).collect()
     }
 }
 
@@ -252,24 +259,22 @@ impl PoseModel for Scored {
 
     /// Samples are drawn from the cells of the grid by their share of the law, and uniformly within a cell.
     fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
-        let laws = self.laws(&self.scorers(weights, images));
-        let drawn =
-            laws.iter().enumerate().map(|(i, law)| law.draw(draws, &mut stream(seed, Purpose::Sample, i as u64)));
-        let poses = drawn.flatten().collect();
-        Ok(PoseSamples { poses, modes: Some(laws.iter().map(Leaves::mode).collect()), drift: None })
+        let (poses, modes): (Vec<_>, Vec<_>) = self
+            .each(weights, images, |i, _, law| {
+                (law.draw(draws, &mut stream(seed, Purpose::Sample, i as u64)), law.mode())
+            })
+            .into_iter()
+            .unzip();
+        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None })
     }
 
     /// # Formula
     /// f(R) − ln Σ e^f V over the cells of the grid, which are small where the law is large.
     fn log_density(&self, weights: &[f32], images: &[f32], poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {
-        let scorers = self.scorers(weights, images);
-        let laws = self.laws(&scorers);
-        let rows = scorers.iter().zip(&laws).zip(poses);
-        let densities = rows.map(|((scorer, law), poses)| {
-            let scores = scorer.scores(&encoded(poses.iter()));
+        Some(self.each(weights, images, |i, scorer, law| {
+            let scores = scorer.scores(&encoded(poses[i].iter()));
             scores.into_iter().map(|f| f64::from(f) - law.ln_total).collect()
-        });
-        Some(densities.collect())
+        }))
     }
 }
 

@@ -21,7 +21,7 @@ mod space;
 #[cfg(test)]
 mod testing;
 
-pub use config::{PoseConfig, PoseTargets};
+pub use config::{PoseConfig, PoseHead, PoseTargets};
 pub use error::PoseError;
 pub use images::{Images, PoseBatch, Turn};
 pub use method::{POSE_METHODS, PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, lookup};

@@ -1,7 +1,7 @@
 //! Regression of the invariant embedding, with a law of the width that it expects of itself.
 
 use super::{
-    PoseBatch, PoseConfig, PoseError, Turn,
+    PoseBatch, PoseConfig, PoseError,
     method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples},
 };
 use crate::{bridge, net::Layout, vision::Encoder};
@@ -32,8 +32,7 @@ impl PoseMethod for Regression {
     fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
         let symmetry = config.solid().symmetry();
         let embedding = Embedding::new(symmetry);
-        let encoder = Encoder::new(&config.encoder, config.encoder_shape(embedding.dim() + 1))
-            .expect("checked when the config was made");
+        let encoder = config.build_encoder(embedding.dim() + 1);
         let layout = Layout::joined([("encoder", encoder.layout())]);
         let stretch = stretch(&embedding, &symmetry);
         Box::new(Embedded { config: config.clone(), symmetry, embedding, encoder, layout, stretch })
@@ -88,18 +87,12 @@ impl Embedded {
     fn guesses(&self, weights: &[f32], images: &[f32]) -> Vec<Guess> {
         let (size, m) = (self.config.size, self.embedding.dim());
         let pixels = size * size;
-        let turns = match self.config.symmetrised {
-            true => Turn::all(self.config.solid().is_mirror_symmetric()),
-            false => vec![Turn { quarters: 0, flipped: false }],
-        };
+        let turns = self.config.turns();
         let count = images.len() / pixels;
         let mut sums = vec![0.0; count * m];
         let mut widths = vec![0.0; count];
         for turn in &turns {
-            let mut moved = vec![0.0; images.len()];
-            let pairs = images.chunks_exact(pixels).zip(moved.chunks_exact_mut(pixels));
-            pairs.for_each(|(from, to)| turn.image(from, size, to));
-            let said = self.encoder.encode_host(&moved, weights);
+            let said = self.encoder.encode_host(&turn.images(images, size), weights);
             let rows = sums.par_chunks_exact_mut(m).zip(&mut widths).zip(said.par_chunks_exact(m + 1));
             rows.for_each(|((sum, width), said)| {
                 let wide: Vec<f64> = said[..m].iter().map(|&v| f64::from(v)).collect();

@@ -1,5 +1,7 @@
 //! A flow of the rotations: circle maps with centres and projective maps carry the law of an image to the uniform one.
 
+mod maps;
+
 use super::{
     PoseBatch, PoseConfig, PoseError,
     grid::LN_VOLUME,
@@ -16,24 +18,15 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor, activation::softplus};
 use mad_core::{
-    manifold::{Quaternion, multiply},
+    manifold::Quaternion,
     pose::rotation,
     rng::{Purpose, Rng, stream},
 };
+use maps::{Circle, MAP, Projective, REACH, axes, turned};
 use rayon::prelude::*;
-
-/// Largest distance of a centre from the middle of the circle: no centre moves a point by more than 2 asin 0.7 = 89°, so that
-/// means of angles are never ambiguous.
-const REACH: f64 = 0.7;
-
-/// Half of the interval in which an angle is looked for when a circle map is undone: 2 asin 0.7 and a little.
-const BRACKET: f64 = 1.56;
 
 /// Hidden layers of the network that places the centres.
 const HIDDEN: usize = 2;
-
-/// Numbers of a projective map.
-const MAP: usize = 16;
 
 /// Weights of maps at first, relative to the usual ones: near the identity, but no two centres alike.
 const FIRST_SCALE: f32 = 1.0;
@@ -92,15 +85,9 @@ struct Coupled {
     layout: Layout,
 }
 
-/// Axes (c, a, b) of coupling number `index`.
-fn axes(index: usize) -> [usize; 3] {
-    [index % 3, (index + 1) % 3, (index + 2) % 3]
-}
-
 impl Coupled {
     fn new(config: &PoseConfig) -> Self {
-        let encoder = Encoder::new(&config.encoder, config.encoder_shape(config.features))
-            .expect("checked when the config was made");
+        let encoder = config.build_encoder(config.features);
         let plan = |inputs: usize, outputs: usize| {
             let mut sizes = vec![inputs];
             sizes.extend(std::iter::repeat_n(config.width, HIDDEN));
@@ -229,116 +216,6 @@ fn projected(map: Tensor<3>, q: Tensor<2>, device: &Device) -> (Tensor<2>, Tenso
     let square = down.clone().square().sum_dim(1);
     let stretch = logs.sum_dim(1) - square.clone().log() * 2.0;
     (down / square.sqrt(), stretch)
-}
-
-/// q ↦ Wq/|Wq|.
-#[derive(Debug, Clone)]
-struct Projective {
-    numbers: [f64; MAP],
-}
-
-impl Projective {
-    fn new(numbers: &[f32]) -> Self {
-        Self { numbers: std::array::from_fn(|i| f64::from(numbers[i])) }
-    }
-
-    fn at(&self, i: usize, j: usize) -> f64 {
-        self.numbers[4 * i + j]
-    }
-
-    /// ln of the stretch at a point with |Wq| = norm.
-    fn stretch(&self, norm: f64) -> f64 {
-        (0..4).map(|i| self.at(i, i)).sum::<f64>() - 4.0 * norm.ln()
-    }
-
-    fn apply(&self, q: &Quaternion) -> (Quaternion, f64) {
-        let up: Quaternion = std::array::from_fn(|i| {
-            (q[i] + (i + 1..4).map(|j| self.at(i, j) * q[j]).sum::<f64>()) * self.at(i, i).exp()
-        });
-        let down: Quaternion = std::array::from_fn(|i| up[i] + (0..i).map(|j| self.at(i, j) * up[j]).sum::<f64>());
-        let norm = mad_core::special::norm(&down);
-        (down.map(|v| v / norm), self.stretch(norm))
-    }
-
-    /// The point that is mapped to `q`, and ln of the stretch there.
-    fn undo(&self, q: &Quaternion) -> (Quaternion, f64) {
-        let mut x = *q;
-        for i in 0..4 {
-            x[i] -= (0..i).map(|j| self.at(i, j) * x[j]).sum::<f64>();
-        }
-        for i in (0..4).rev() {
-            x[i] = x[i] * (-self.at(i, i)).exp() - (i + 1..4).map(|j| self.at(i, j) * x[j]).sum::<f64>();
-        }
-        let norm = mad_core::special::norm(&x);
-        // W(x/|x|) = q/|x|.
-        (x.map(|v| v / norm), self.stretch(1.0 / norm))
-    }
-}
-
-/// Centres in the plane of a circle, with their weights.
-struct Circle {
-    /// Weight, real and imaginary part.
-    centres: Vec<[f64; 3]>,
-}
-
-impl Circle {
-    /// What the network says of the circle around R e_c, seen from R e_a.
-    fn new(said: &[f32], q: &Quaternion, index: usize) -> Self {
-        let k = said.len() / 4;
-        let matrix = rotation::matrix(q);
-        let [_, a, b] = axes(index);
-        let soft = |v: f32| {
-            let v = f64::from(v);
-            v.max(0.0) + (-v.abs()).exp().ln_1p() + 1e-6
-        };
-        let total: f64 = said[..k].iter().map(|&v| soft(v)).sum();
-        let centre = |(share, w): (&f32, &[f32])| {
-            let along = |column: usize| (0..3).map(|i| f64::from(w[i]) * matrix[i][column]).sum::<f64>();
-            let (u, v) = (along(a), along(b));
-            let shrink = REACH / (1.0 + u * u + v * v).sqrt();
-            [soft(*share) / total, shrink * u, shrink * v]
-        };
-        Self { centres: said[..k].iter().zip(said[k..].chunks_exact(3)).map(centre).collect() }
-    }
-
-    /// The angle by which the point at angle `t` is moved, and the stretch there.
-    fn shift(&self, t: f64) -> (f64, f64) {
-        let (sin, cos) = t.sin_cos();
-        self.centres.iter().fold((0.0, 0.0), |(shift, stretch), [share, u, v]| {
-            // w as seen from the point.
-            let (u, v) = (u * cos + v * sin, v * cos - u * sin);
-            let away = (1.0 - u).powi(2) + v * v;
-            (shift - 2.0 * share * (v / (1.0 - u)).atan(), stretch + share * (1.0 - u * u - v * v) / away)
-        })
-    }
-
-    /// The angle t that is moved to zero: t + shift(t) = 0, by Newton's steps inside a shrinking bracket.
-    fn source(&self) -> f64 {
-        let (mut low, mut high, mut t) = (-BRACKET, BRACKET, 0.0);
-        for _ in 0..100 {
-            let (shift, stretch) = self.shift(t);
-            let off = t + shift;
-            if off > 0.0 {
-                high = t
-            } else {
-                low = t
-            }
-            let step = t - off / stretch;
-            let next = if step > low && step < high { step } else { 0.5 * (low + high) };
-            if (next - t).abs() < 1e-14 {
-                return next;
-            }
-            t = next;
-        }
-        t
-    }
-}
-
-/// q turned by `angle` about its own axis c.
-fn turned(q: &Quaternion, c: usize, angle: f64) -> Quaternion {
-    let mut turn = [0.0, 0.0, 0.0, (0.5 * angle).cos()];
-    turn[c] = (0.5 * angle).sin();
-    multiply(q, &turn)
 }
 
 /// The flow with its weights on the host, in double precision but for the dense layers.
@@ -471,137 +348,4 @@ impl PoseModel for Coupled {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        device,
-        pose::{grid::Cell, testing},
-    };
-    use mad_core::pose::Symmetry;
-    use rand::RngExt as _;
-
-    /// A model with weights that move poses about.
-    fn lively() -> (Coupled, Vec<f32>, PoseBatch) {
-        let text = "method = 'flow'\nsize = 16\nfeatures = 8\nwidth = 16\ndepth = 4\ndraws = 5";
-        let model = Coupled::new(&PoseConfig::new("cube", &text.parse().unwrap()).unwrap());
-        let mut weights = model.initialise(4);
-        let mut rng = stream(1, Purpose::Metric, 0);
-        let from = model.start(2);
-        weights[from..].iter_mut().for_each(|w| *w = *w * 1.5 + 0.3 * (rng.random::<f32>() - 0.5));
-        (model, weights, testing::batch("cube", 16, 3))
-    }
-
-    fn poses(count: usize) -> Vec<Quaternion> {
-        let mut rng = stream(2, Purpose::Metric, 0);
-        (0..count).map(|_| rotation::uniform(&mut rng)).collect()
-    }
-
-    #[test]
-    fn stretch_is_the_determinant() {
-        let (model, weights, batch) = lively();
-        let ready = model.ready(&weights);
-        let image = &ready.images(&weights, &batch.images)[0];
-        // Dense layers in single precision do not bear small steps.
-        let h = 2e-2;
-        for q in poses(6) {
-            let at = |v: [f64; 3]| ready.forward(image, &[multiply(&q, &rotation::by(&v))])[0];
-            let (centre, density) = at([0.0; 3]);
-            let inverse = mad_core::manifold::conjugate(&centre);
-            let mut jacobian = [[0.0; 3]; 3];
-            for k in 0..3 {
-                let along = |h: f64| {
-                    let mut v = [0.0; 3];
-                    v[k] = h;
-                    let p = multiply(&inverse, &at(v).0);
-                    let sign = p[3].signum();
-                    let sin = mad_core::special::norm(&p[..3]).max(1e-300);
-                    let angle = 2.0 * sin.atan2(p[3].abs());
-                    [0, 1, 2].map(|i| sign * p[i] / sin * angle)
-                };
-                // Fourth order.
-                let (a, b, c, d) = (along(h), along(-h), along(2.0 * h), along(-2.0 * h));
-                (0..3).for_each(|i| jacobian[i][k] = (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * h));
-            }
-            let [a, b, c] = jacobian;
-            let determinant = a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
-                + a[2] * (b[0] * c[1] - b[1] * c[0]);
-            let said = density + LN_VOLUME;
-            assert!((determinant.ln() - said).abs() < 5e-3, "{} {said}", determinant.ln());
-        }
-    }
-
-    #[test]
-    fn backward_undoes_forward() {
-        let (model, weights, batch) = lively();
-        let ready = model.ready(&weights);
-        let given = poses(50);
-        for image in &ready.images(&weights, &batch.images) {
-            let there = ready.forward(image, &given);
-            let back = ready.backward(image, there.iter().map(|(q, _)| *q).collect());
-            let mut moved: f64 = 0.0;
-            for ((q, there), back) in given.iter().zip(&there).zip(back) {
-                assert!(rotation::angle(q, &back.0) < 1e-4, "{q:?} {back:?}");
-                assert!((there.1 - back.1).abs() < 1e-3);
-                moved = moved.max(rotation::angle(q, &there.0));
-            }
-            assert!(moved > 0.3, "the flow hardly moves: {moved}");
-        }
-    }
-
-    #[test]
-    fn a_circle_map_is_undone_exactly() {
-        let mut rng = stream(3, Purpose::Metric, 0);
-        for q in poses(20) {
-            let said: Vec<f32> = (0..24).map(|_| 8.0 * (rng.random::<f32>() - 0.5)).collect();
-            let circle = Circle::new(&said, &q, 1);
-            let from = circle.source();
-            assert!((from + circle.shift(from).0).abs() < 1e-12);
-            let numeric = (circle.shift(1e-5).0 - circle.shift(-1e-5).0) / 2e-5 + 1.0;
-            assert!((numeric - circle.shift(0.0).1).abs() < 1e-7);
-        }
-    }
-
-    #[test]
-    fn the_density_has_mass_one() {
-        let (model, weights, batch) = lively();
-        let cells: Vec<Cell> = Cell::all(2).collect();
-        let centres: Vec<Quaternion> = cells.iter().map(|cell| cell.centre()).collect();
-        let densities = model.log_density(&weights, &batch.images, &vec![centres; 3]).unwrap();
-        for density in densities {
-            let mass: f64 = density.iter().zip(&cells).map(|(d, cell)| (d + cell.ln_volume()).exp()).sum();
-            let largest = density.iter().copied().fold(f64::MIN, f64::max);
-            assert!((mass - 1.0).abs() < 0.02, "{mass}");
-            assert!(largest + LN_VOLUME > 0.5, "the law is not lively: {largest}");
-        }
-    }
-
-    #[test]
-    fn tensors_and_host_agree() {
-        let (model, weights, batch) = lively();
-        let listed: Vec<Vec<Quaternion>> = batch.poses.iter().map(|q| vec![*q]).collect();
-        let host = model.log_density(&weights, &batch.images, &listed).unwrap();
-        let device = device::inference();
-        let encoder = model.encoder.layout().len();
-        let seen = model.encoder.encode_host(&batch.images, &weights[..encoder]);
-        let seen = bridge::matrix_f32(seen, [3, model.config.features], &device);
-        let tensor = bridge::vector_f32(weights, &device);
-        let said = bridge::numbers_f64(model.likelihood(&tensor, seen, &batch.poses, &device));
-        for (a, b) in host.iter().flatten().zip(said) {
-            assert!((a - b).abs() < 1e-3, "{a} {b}");
-        }
-    }
-
-    #[test]
-    fn the_gradient_is_that_of_the_loss() {
-        let (model, _, batch) = lively();
-        testing::check_gradient(&model, &batch, model.layout.len() - model.start(1), 5e-3);
-    }
-
-    #[test]
-    fn training_lowers_loss_and_spread() {
-        let text = "method = 'flow'\nsize = 16\nwidth = 32\ndepth = 6\ndraws = 8\nimages = 64\nfeatures = 32";
-        let learned = testing::learn("cone", text, 200, 3e-3);
-        assert!(learned.last_loss < learned.first_loss - 0.5, "{learned:?}");
-        assert!(learned.spread < 0.75 * testing::chance(Symmetry::Axial), "{learned:?}");
-    }
-}
+mod tests;
