@@ -255,9 +255,12 @@ pub struct Eval {
     /// Metrics to compute, separated by commas (`mad list metrics`); all that apply if absent
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub metrics: Vec<String>,
-    /// Samples to draw from a run; as many as the reference has if absent
+    /// Samples to draw from a run, as many as the reference has if absent; test pictures of a pose run
     #[arg(long, value_name = "N")]
     pub n: Option<usize>,
+    /// Poses sampled for each picture; 16 if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub draws: Option<u32>,
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,

@@ -14,6 +14,16 @@ fn a_model_is_trained_scored_and_asked_about_a_picture() {
     let spread = score["spread"].as_f64().unwrap();
     assert!(spread > 0.0 && spread < 180.0, "{score}");
     assert!(score["drift"]["mean"].as_f64().unwrap() < 0.1, "{score}");
+    let fewer = desk.json("eval run --against test --n 20 --nfe 3 --draws 5");
+    assert_eq!(fewer["draws"].as_u64(), Some(5));
+    assert_ne!(fewer["spread"], score["spread"]);
+    assert!(desk.fails(2, "eval run --against test --sampler heun").contains("--sampler"));
+
+    desk.ok("report run --n 10");
+    let page = std::fs::read_to_string(desk.path("run/report.html")).unwrap();
+    for words in ["test picture 3", "Mode error", "poses-figure", "symsol:cone", "sigma_min"] {
+        assert!(page.contains(words), "{words}");
+    }
 
     desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 48 --out pictures");
     let ask = "pose run --image pictures/test/images/cone_00000.png --n 7 --seed 1";
@@ -39,6 +49,22 @@ fn continued_runs_and_other_threads_give_the_same_weights() {
     let last = "checkpoints/step-00000012/tensors.safetensors";
     assert_eq!(common::bytes(&desk.path("whole").join(last)), common::bytes(&desk.path("broken").join(last)));
     assert!(desk.fails(2, &format!("{FIT} --out broken --resume --set width=17")).contains("differ"));
+}
+
+#[test]
+fn canonical_targets_are_learned_with_either_head() {
+    let desk = Desk::new();
+    let mut drift = Vec::new();
+    for (name, settings) in [("mad", ""), ("dsm", "--method dsm"), ("plain", "--set head=modulated")] {
+        desk.ok(&format!("{FIT} --steps 40 --targets canonical {settings} --out {name}"));
+        let score = desk.json(&format!("eval {name} --against test --n 20"));
+        assert!(score["spread"].as_f64().unwrap() < 180.0, "{score}");
+        drift.push(score["drift"]["mean"].as_f64().unwrap());
+    }
+    assert!(drift[0] < drift[1], "MAD stays nearer to the set than DSM: {drift:?}");
+    assert!(
+        desk.fails(2, &format!("{FIT} --steps 1 --set head=modulated --out orbit")).contains("targets = canonical")
+    );
 }
 
 #[test]

@@ -117,9 +117,11 @@ fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError
         });
         format!(
             "{}\nlower is better; drift is the mean distance of samples from the sphere before projection\n\
-             map: {}\nsamples: samples-mad.csv, samples-dsm.csv; run folders: mad, dsm",
+             map: {}\nsamples: samples-mad.csv, samples-dsm.csv; run folders: mad, dsm\n\
+             next: mad report {} writes a page with everything about a run",
             output::table(&header, rows),
-            args.out.join("map.png").display()
+            args.out.join("map.png").display(),
+            args.out.join("mad").display()
         )
     })
 }

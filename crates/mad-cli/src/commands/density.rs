@@ -1,14 +1,14 @@
 //! `mad density`: log-density at given points or on an equal-area grid.
 
+use super::integral::Integral;
 use super::opened::Opened;
 use crate::args::{Common, Density};
 use crate::error::CliError;
 use crate::output;
-use mad_core::Points;
 use mad_core::data::{Cell, ReadOptions, writer};
 use serde_json::json;
 
-/// Points handed to the flow at once, between two looks at the progress.
+/// Rows handed to the file at once.
 const BLOCK: usize = 4096;
 
 pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
@@ -35,7 +35,10 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
             manifold.spec()
         )));
     }
-    let densities = densities(common, &opened, &points, args.steps as usize)?;
+    let densities = opened.densities(common, &points, args.steps as usize);
+    if let Some(row) = densities.iter().position(|d| !d.0.is_finite()) {
+        return Err(CliError::NotFinite { row: row + 1 });
+    }
     header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
     for (row, (density, ratio)) in rows.iter_mut().zip(&densities) {
         row.extend([Cell::Number(*density), Cell::Number(*ratio)]);
@@ -53,32 +56,14 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
         // Equal cells of the base: the integral of p is the mean of dp/dμ under the uniform measure.
         let uniform = manifold.uniform();
         let base = opened.run.base();
-        let integral = points
-            .rows()
-            .zip(&densities)
-            .map(|(x, d)| (d.1 + base.log_weight(x) - uniform.log_weight(x)).exp())
-            .sum::<f64>()
-            / n;
-        fields["integral"] = integral.into();
-        format!("{} cells of equal volume, integral of the density {integral:.4}", densities.len())
+        let shares = points.rows().zip(&densities);
+        let shares = shares.map(|(x, d)| (d.1 + base.log_weight(x) - uniform.log_weight(x)).exp());
+        let integral = Integral::over(&shares.collect::<Vec<_>>());
+        fields["integral"] = integral.value.into();
+        fields["integral_doubt"] = integral.doubt.into();
+        format!("{} cells of equal volume, {integral} of the density", densities.len())
     } else {
         format!("{} points, mean log-density {mean:.4} nats w.r.t. volume", densities.len())
     };
     output::result_of_data(common, "density", &args.out, fields, || text)
-}
-
-fn densities(common: &Common, opened: &Opened, points: &Points, steps: usize) -> Result<Vec<(f64, f64)>, CliError> {
-    let mut meter = crate::progress::Meter::start(common, "density", 0, points.len() as u64);
-    let mut all = Vec::with_capacity(points.len());
-    for block in points.as_slice().chunks(BLOCK * points.dim()) {
-        let block = Points::from_vec(block.to_vec(), points.dim());
-        let first = all.len();
-        all.extend(opened.densities(&block, steps));
-        if let Some(row) = all[first..].iter().position(|d: &(f64, f64)| !d.0.is_finite()) {
-            return Err(CliError::NotFinite { row: first + row + 1 });
-        }
-        meter.advance(all.len() as u64, String::new);
-    }
-    meter.finish();
-    Ok(all)
 }

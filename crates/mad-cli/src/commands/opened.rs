@@ -3,11 +3,15 @@
 use crate::args::Common;
 use crate::error::CliError;
 use crate::output;
+use crate::progress::Meter;
 use mad_core::Points;
 use mad_core::data::{self, Columns, ReadOptions, Table};
 use mad_nn::method::{Fitted, SampleRequest, Sampled};
 use mad_nn::{Part, Run};
 use std::path::Path;
+
+/// Points handed to the flow at once, between two looks at the progress.
+const DENSITY_BLOCK: usize = 1024;
 
 /// A run with everything that sampling, scoring and drawing need.
 pub struct Opened {
@@ -73,10 +77,18 @@ impl Opened {
     }
 
     /// Density columns: log-density per original unit and log-ratio to the base, for each point.
-    pub fn densities(&self, points: &Points, steps: usize) -> Vec<(f64, f64)> {
+    pub fn densities(&self, common: &Common, points: &Points, steps: usize) -> Vec<(f64, f64)> {
         let (base, jacobian) = (self.run.base().as_ref(), self.columns().log_jacobian());
-        let densities = self.model.log_density(points, steps);
-        points.rows().zip(densities).map(|(x, density)| (density, density - base.log_weight(x) - jacobian)).collect()
+        let mut meter = Meter::start(common, "density", 0, points.len() as u64);
+        let mut all = Vec::with_capacity(points.len());
+        for block in points.as_slice().chunks(DENSITY_BLOCK * points.dim()) {
+            let block = Points::from_vec(block.to_vec(), points.dim());
+            let densities = block.rows().zip(self.model.log_density(&block, steps));
+            all.extend(densities.map(|(x, density)| (density, density - base.log_weight(x) - jacobian)));
+            meter.advance(all.len() as u64, String::new);
+        }
+        meter.finish();
+        all
     }
 }
 

@@ -1,5 +1,6 @@
 //! `mad plot`: pictures of a run.
 
+use super::integral::Integral;
 use super::opened::{Opened, SamplerChoice};
 use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
@@ -31,7 +32,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             let method = format!("{:?}", opened.run.config().method).to_uppercase();
             beside(&opened, &data, &[(&method, &samples)], &[&out])?;
         }
-        PlotWhat::Density => density(&opened, args.n, &out)?,
+        PlotWhat::Density => density(common, &opened, args.n, &out)?,
         PlotWhat::Curves => {
             let title = args.run.display().to_string();
             let none =
@@ -133,15 +134,15 @@ pub struct GridDensity {
 
 impl GridDensity {
     /// The density at about `cells` points, or at the usual number, for sets on which it can be shaded; `None` for others.
-    pub fn of(opened: &Opened, cells: Option<usize>) -> Option<Self> {
+    pub fn of(common: &Common, opened: &Opened, cells: Option<usize>) -> Option<Self> {
         let manifold = opened.run.manifold();
         if manifold.is_quotient() || !matches!(manifold.view(), View::Map | View::Angles(2)) {
             return None;
         }
         let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;
-        let log_density: Vec<f64> = opened.densities(&grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
-        let mean = log_density.iter().map(|d| d.exp()).sum::<f64>() / grid.len() as f64;
-        let note = format!("integral {:.3}", manifold.log_volume().exp() * mean);
+        let log_density: Vec<f64> = opened.densities(common, &grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
+        let shares: Vec<f64> = log_density.iter().map(|d| (d + manifold.log_volume()).exp()).collect();
+        let note = Integral::over(&shares).to_string();
         Some(Self { grid, log_density, note })
     }
 
@@ -150,10 +151,10 @@ impl GridDensity {
     }
 }
 
-fn density(opened: &Opened, cells: Option<usize>, out: &Path) -> Result<(), CliError> {
+fn density(common: &Common, opened: &Opened, cells: Option<usize>, out: &Path) -> Result<(), CliError> {
     let spec = opened.run.manifold().spec();
     let data = opened.run.part(Part::Train)?;
-    let (look, density) = (Look::of(opened), GridDensity::of(opened, cells));
+    let (look, density) = (Look::of(opened), GridDensity::of(common, opened, cells));
     let figure = density.as_ref().map(|density| look.shading(&spec, density, &data)).transpose()?.flatten();
     let figure = figure.ok_or_else(|| {
         CliError::Usage(format!(

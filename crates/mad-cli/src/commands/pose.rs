@@ -31,17 +31,22 @@ pub fn solid_of(data: &str) -> Option<&str> {
     data.strip_prefix(PREFIX)
 }
 
+/// An error about the first flag that was given.
+fn refuse(flags: &[(&str, bool)]) -> Result<(), CliError> {
+    match flags.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(CliError::Usage(format!("{flag} has no meaning for pictures of solids"))),
+        None => Ok(()),
+    }
+}
+
 /// Trains a model of poses given pictures.
 pub fn fit(common: &Common, args: &Fit, solid: &str) -> Result<(), CliError> {
-    let refused = [
+    refuse(&[
         ("--manifold", args.manifold.is_some()),
         ("--base", args.base.is_some()),
         ("--rows", args.rows.is_some()),
         ("--device", args.device != "cpu"),
-    ];
-    if let Some((flag, _)) = refused.iter().find(|(_, given)| *given) {
-        return Err(CliError::Usage(format!("{flag} has no meaning for pictures of solids")));
-    }
+    ])?;
     let config = settings(common, args, solid)?;
     let interrupt = Interrupt::listen()?;
     let mut watcher = Watcher::new(common, config.method.clone());
@@ -115,13 +120,26 @@ pub fn eval(common: &Common, args: &Eval) -> Result<(), CliError> {
             "a pose run is scored --against test: its own pictures, which training never saw".into(),
         ));
     }
-    let run = PoseRun::open(&args.what)?;
-    let report = score_pose(&run, None, args.n.unwrap_or(TEST_IMAGES), TEST_DRAWS, args.seed)?;
+    refuse(&[
+        ("--manifold", args.manifold.is_some()),
+        ("--metrics", !args.metrics.is_empty()),
+        ("--sampler", args.sampler.is_some()),
+    ])?;
+    let mut run = PoseRun::open(&args.what)?;
+    if let Some(nfe) = args.nfe {
+        run = run.with_nfe(nfe as usize)?;
+    }
+    let draws = args.draws.map_or(TEST_DRAWS, |n| n as usize);
+    let report = score_pose(&run, None, args.n.unwrap_or(TEST_IMAGES), draws, args.seed)?;
     let fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
-    output::result(common, "eval", fields, || table(&report))
+    output::result(common, "eval", fields, || {
+        let rows = rows(&report).into_iter().map(Vec::from);
+        output::table(&["metric", "value", &format!("{} pictures", report.images)], rows)
+    })
 }
 
-fn table(report: &PoseReport) -> String {
+/// Metric, value and a few words on it.
+pub fn rows(report: &PoseReport) -> Vec<[String; 3]> {
     let score = &report.score;
     let mut rows = vec![
         (
@@ -138,6 +156,10 @@ fn table(report: &PoseReport) -> String {
             format!("from each true pose to the nearest of {} samples", report.draws),
         ),
     ];
+    if let Some(modes) = &score.modes {
+        let note = "χ² of samples over the poses that look the same, over its mean; 1 is even";
+        rows.push(("evenness", format!("{:.2}", modes.within), note.into()));
+    }
     if let Some(mode) = score.mode_error {
         rows.push(("mode error", format!("{mode:.3}°"), "of the most likely pose, or the most central sample".into()));
     }
@@ -148,8 +170,7 @@ fn table(report: &PoseReport) -> String {
         rows.push(("log-likelihood", format!("{value:.3}"), "nats w.r.t. the volume 8π²; uniform is −4.369".into()));
     }
     rows.push(("time", format!("{:.3} s", report.seconds_per_thousand), "for 1000 samples".into()));
-    let rows = rows.into_iter().map(|(name, value, note)| vec![name.to_owned(), value, note]);
-    output::table(&["metric", "value", &format!("{} pictures", report.images)], rows)
+    rows.into_iter().map(|(name, value, note)| [name.to_owned(), value, note]).collect()
 }
 
 /// Samples poses for one picture.

@@ -18,7 +18,9 @@ use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::Measurement;
 use mad_nn::Part;
 use mad_nn::config::Key;
+use mad_nn::pose::PoseRun;
 use serde_json::json;
+use std::path::Path;
 
 /// Samples drawn unless another number is asked for.
 const SAMPLES: usize = 5000;
@@ -36,17 +38,27 @@ const BIBTEX: &str = "@article{mad2026,
 }";
 
 pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
-    let opened = Opened::unconditional(common, &args.run)?;
+    let (page, samples) = match PoseRun::is_at(&args.run) {
+        true => super::report_pose::page(common, args)?,
+        false => page(common, args)?,
+    };
     let out = args.out.clone().unwrap_or_else(|| args.run.join("report.html"));
+    let text = page.html();
+    output::replace(&out, text.as_bytes()).map_err(|e| CliError::io(&out, e))?;
+    let fields = json!({ "out": out, "bytes": text.len(), "samples": samples, "seed": args.seed });
+    output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), text.len().div_ceil(1000)))
+}
+
+/// The page about a run, and how many samples it is made of.
+fn page(common: &Common, args: &Report) -> Result<(Page, usize), CliError> {
+    let opened = Opened::unconditional(common, &args.run)?;
     let subject = Subject::gather(common, &opened, args)?;
-    let page = subject.page()?.html();
-    output::replace(&out, page.as_bytes()).map_err(|e| CliError::io(&out, e))?;
-    let fields = json!({ "out": out, "bytes": page.len(), "samples": subject.samples.len(), "seed": args.seed });
-    output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), page.len().div_ceil(1000)))
+    Ok((subject.page()?, subject.samples.len()))
 }
 
 /// Everything the page is about.
 struct Subject<'a> {
+    common: &'a Common,
     args: &'a Report,
     opened: &'a Opened,
     source: Option<Source>,
@@ -57,7 +69,7 @@ struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn gather(common: &Common, opened: &'a Opened, args: &'a Report) -> Result<Self, CliError> {
+    fn gather(common: &'a Common, opened: &'a Opened, args: &'a Report) -> Result<Self, CliError> {
         let (data, test) = (opened.run.part(Part::Train)?, opened.run.part(Part::Test)?);
         let mut all = data.clone();
         for part in [&opened.run.part(Part::Validation)?, &test] {
@@ -77,7 +89,7 @@ impl<'a> Subject<'a> {
                 found => Ok(found?),
             },
         };
-        Ok(Self { args, opened, source: Source::of(&args.run), settings, data, samples, scores })
+        Ok(Self { common, args, opened, source: Source::of(&args.run), settings, data, samples, scores })
     }
 
     fn page(&self) -> Result<Page, CliError> {
@@ -111,18 +123,12 @@ impl<'a> Subject<'a> {
             lead,
             tiles: self.tiles(),
             sections,
-            foot: format!("Written by mad {}; samples with seed {}.", env!("CARGO_PKG_VERSION"), self.args.seed),
+            foot: foot(self.args),
         })
     }
 
     fn run_name(&self) -> String {
-        let path = &self.args.run;
-        path.canonicalize()
-            .ok()
-            .as_deref()
-            .unwrap_or(path)
-            .file_name()
-            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+        run_name(&self.args.run)
     }
 
     fn method(&self) -> String {
@@ -220,13 +226,13 @@ impl<'a> Subject<'a> {
     }
 
     fn density(&self) -> Result<Option<Html>, CliError> {
-        let Some(density) = GridDensity::of(self.opened, None) else { return Ok(None) };
+        let Some(density) = GridDensity::of(self.common, self.opened, None) else { return Ok(None) };
         let look = Look::of(self.opened);
         let mut body = Html::default();
         if let Some(picture) = look.shading("", &density, &self.data)? {
             let title = "Density of the model as shading, alone and with the training data as dots.";
             let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale. The \
-                           integral is 1 if the grid is fine enough for the narrowest peaks and the flow took enough steps.";
+                           integral is 1 if the cells are small enough for the narrowest peaks and the flow took enough steps.";
             body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
         }
         if let Some(picture) = look.globes(&density, &self.data)? {
@@ -316,6 +322,22 @@ fn manifold_summary(spec: &str) -> String {
     MANIFOLDS.iter().find(|entry| entry.name == name).map(|entry| entry.summary.to_owned()).unwrap_or_default()
 }
 
-fn citation() -> Html {
+/// The last part of the path of a run.
+pub fn run_name(path: &Path) -> String {
+    path.canonicalize()
+        .ok()
+        .as_deref()
+        .unwrap_or(path)
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The last line of a page.
+pub fn foot(args: &Report) -> String {
+    format!("Written by mad {}; samples with seed {}.", env!("CARGO_PKG_VERSION"), args.seed)
+}
+
+/// How the paper is cited.
+pub fn citation() -> Html {
     paragraph(CITATION).and(code(BIBTEX))
 }

@@ -8,6 +8,7 @@ use super::{
     figure::{LegendEntry, Panel},
     histogram::HistogramPanel,
     map::MapPanel,
+    pairs::{self, Coordinate, block},
     rotations::{RotationsPanel, TiltWheel},
     scatter::{ScatterPanel, Window},
 };
@@ -119,21 +120,55 @@ impl<'a> Builder<'a, '_> {
             View::Bars(levels) => self.bars(levels, sets),
             View::Scatter => self.scatter(sets),
             View::Blocks(blocks) => {
+                let mut names = self.names.clone();
                 let mut from = 0;
                 for (dim, view) in blocks {
-                    let part = |set: &Set<'a>| {
-                        let numbers = set.points.rows().flat_map(|row| row[from..from + dim].iter().copied()).collect();
-                        Set { title: set.title, points: Cow::Owned(Points::from_vec(numbers, *dim)) }
-                    };
+                    let part =
+                        |set: &Set<'a>| Set { title: set.title, points: Cow::Owned(block(&set.points, from, *dim)) };
                     self.add(view, &sets.iter().map(part).collect::<Vec<_>>());
                     from += dim;
                 }
+                let points: Vec<&Points> = sets.iter().map(|set| set.points.as_ref()).collect();
+                let factors = pairs::factors(blocks, &points, &mut |default, i| next_name(&mut names, default, i));
+                self.pairs(sets, &pairs::across(&factors));
             }
         }
     }
 
+    /// Numbers of different factors against each other, a row for each set.
+    fn pairs(&mut self, sets: &[Set<'a>], pairs: &[(&Coordinate, &Coordinate)]) {
+        let shown = pairs.len().min(MOST_PAIRS);
+        let of = |pair: &(&Coordinate, &Coordinate), set: usize| {
+            let numbers = pair.0.values[set].iter().zip(&pair.1.values[set]).flat_map(|(a, b)| [*a, *b]);
+            Points::from_vec(numbers.collect(), 2)
+        };
+        let drawn: Vec<Vec<Points>> =
+            pairs[..shown].iter().map(|pair| (0..sets.len()).map(|set| of(pair, set)).collect()).collect();
+        for (i, set) in sets.iter().enumerate() {
+            let panel = |(k, (pair, points)): (usize, (&(&Coordinate, &Coordinate), &Vec<Points>))| {
+                let mut title = set.title.to_owned();
+                if pairs.len() > MOST_PAIRS && k == 0 {
+                    title += &format!(" (first {MOST_PAIRS} of {} pairs)", pairs.len());
+                }
+                Box::new(ScatterPanel {
+                    title,
+                    note: String::new(),
+                    points: Cow::Owned(points[i].clone()),
+                    colour: category(i),
+                    support: None,
+                    shares: None,
+                    ring: None,
+                    window: Window::filled(points.iter()),
+                    names: [pair.0.name.clone(), pair.1.name.clone()],
+                }) as Box<dyn Panel + 'a>
+            };
+            let row: Vec<_> = pairs.iter().zip(&drawn).enumerate().map(panel).collect();
+            push_wrapped(&mut self.figure, row, 3);
+        }
+    }
+
     fn name(&mut self, default: &str, index: usize) -> String {
-        self.names.next().cloned().unwrap_or_else(|| format!("{default} {}", index + 1))
+        next_name(&mut self.names, default, index)
     }
 
     fn maps(&mut self, sets: &[Set<'a>]) {
@@ -255,6 +290,10 @@ impl<'a> Builder<'a, '_> {
         self.needs_legend = true;
         self.figure.push_row(vec![Box::new(HistogramPanel { name, sets, degrees })]);
     }
+}
+
+fn next_name(names: &mut std::slice::Iter<'_, String>, default: &str, index: usize) -> String {
+    names.next().cloned().unwrap_or_else(|| format!("{default} {}", index + 1))
 }
 
 /// Share of the points whose largest entry in the one-hot block is each level.

@@ -22,6 +22,7 @@ mod layout;
 mod map;
 mod mollweide;
 mod orthographic;
+mod pairs;
 mod picture;
 mod png;
 mod quiver;

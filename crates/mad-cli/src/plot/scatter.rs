@@ -20,11 +20,25 @@ const DISC: f64 = 6.0;
 /// Points at so few distinct places are drawn as discs, one per place.
 const MOST_PLACES: usize = 64;
 
-/// A square window in the plane.
+/// A window in the plane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     x: (f64, f64),
     y: (f64, f64),
+}
+
+/// Smallest and largest value of a coordinate but for the most extreme thousandth on each side.
+fn range<'p>(sets: impl Iterator<Item = &'p Points>, column: usize) -> (f64, f64) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for set in sets.filter(|set| set.dim() > column) {
+        let mut values: Vec<f64> = set.rows().map(|row| row[column]).filter(|v| v.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        if let Some(last) = values.len().checked_sub(1) {
+            let cut = last / 1000;
+            (low, high) = (low.min(values[cut]), high.max(values[last - cut]));
+        }
+    }
+    if low > high { (0.0, 0.0) } else { (low, high) }
 }
 
 impl Window {
@@ -41,23 +55,21 @@ impl Window {
 
     /// The smallest square around all sets but for their most extreme thousandth on each side, with a margin.
     pub fn around<'p>(sets: impl Iterator<Item = &'p Points> + Clone) -> Self {
-        let range = |column: usize| {
-            let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-            for set in sets.clone().filter(|set| set.dim() > column) {
-                let mut values: Vec<f64> = set.rows().map(|row| row[column]).filter(|v| v.is_finite()).collect();
-                values.sort_by(f64::total_cmp);
-                if let Some(last) = values.len().checked_sub(1) {
-                    let cut = last / 1000;
-                    (low, high) = (low.min(values[cut]), high.max(values[last - cut]));
-                }
-            }
-            if low > high { (0.0, 0.0) } else { (low, high) }
-        };
-        let (x, y) = (range(0), range(1));
+        let (x, y) = (range(sets.clone(), 0), range(sets, 1));
         let half = 0.56 * (x.1 - x.0).max(y.1 - y.0);
         let half = if half > 0.0 { half } else { 1.0 };
         let widen = |(low, high): (f64, f64)| (0.5 * (low + high) - half, 0.5 * (low + high) + half);
         Self { x: widen(x), y: widen(y) }
+    }
+
+    /// The same with a scale of its own for each axis: for numbers of different kinds.
+    pub fn filled<'p>(sets: impl Iterator<Item = &'p Points> + Clone) -> Self {
+        let widened = |column| {
+            let (low, high) = range(sets.clone(), column);
+            let margin = if high > low { 0.06 * (high - low) } else { 1.0 };
+            (low - margin, high + margin)
+        };
+        Self { x: widened(0), y: widened(1) }
     }
 }
 

@@ -17,7 +17,7 @@ mod draw;
 mod error;
 mod expand;
 mod experiment;
-mod figures;
+pub mod figures;
 mod job;
 mod ledger;
 mod pictures;

@@ -47,7 +47,7 @@ pub fn score_at(job: &Job, folder: &Path, step: u64) -> Result<PoseReport, CliEr
 }
 
 /// Test pictures of one point on a curve.
-const CURVE_PICTURES: usize = 500;
+const CURVE_PICTURES: usize = 200;
 
 /// Scores the finished run in `folder`.
 pub fn score(job: &Job, folder: &Path) -> Result<Score, CliError> {
@@ -77,6 +77,7 @@ fn values(report: &PoseReport) -> Vec<(&'static str, Option<f64>)> {
         ("spread_far", Some(100.0 * score.misses)),
         ("mode_error", score.mode_error),
         ("recall", Some(score.recall)),
+        ("evenness", score.modes.as_ref().map(|modes| modes.within)),
         ("drift_mean", report.drift.as_ref().map(|drift| drift.mean)),
         ("nll", report.log_likelihood.map(|value| -value)),
         ("sampling_seconds", Some(report.seconds_per_thousand)),

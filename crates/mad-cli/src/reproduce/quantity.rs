@@ -72,6 +72,12 @@ pub const QUANTITIES: &[Quantity] = &[
     quantity("spread_error", "standard error of the spread, degrees", Style::Fixed(3), "over test pictures"),
     quantity("spread_median", "median distance, degrees", Style::Fixed(3), "over samples"),
     quantity("spread_95", "95th percentile of the distance, degrees", Style::Fixed(3), "over samples"),
+    quantity(
+        "evenness",
+        "evenness over poses that look the same",
+        Style::Fixed(2),
+        "χ² over its mean, 1 if each is sampled as often as the others; finite groups only",
+    ),
     quantity("spread_far", "samples off by more than 10 degrees, %", Style::Fixed(2), "share of all samples"),
     quantity(
         "mode_error",

@@ -51,7 +51,7 @@ struct Mixture;
 
 impl PoseMethod for Mixture {
     fn settings(&self) -> &'static str {
-        "draws = 50\nwidth = 256\ndepth = 2\nsymmetrised = false"
+        "images = 128\nlearning_rate = 0.001\ndraws = 50\nwidth = 256\ndepth = 2\nsymmetrised = false"
     }
 
     fn refuses(&self, config: &PoseConfig) -> Option<String> {

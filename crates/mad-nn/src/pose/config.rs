@@ -72,7 +72,8 @@ pub struct PoseConfig {
     pub clip: f64,
     /// Memory of the averaged weights.
     pub ema: f64,
-    /// Smallest noise level.
+    /// Smallest noise level; sampling ends with the posterior mean under it, so that poses nearer to each other than about
+    /// 2 sigma_min (as an angle) are not told apart.
     pub sigma_min: f64,
     /// Largest noise level.
     pub sigma_max: f64,
@@ -103,16 +104,16 @@ impl Default for PoseConfig {
             features: 64,
             width: 128,
             depth: 3,
-            images: 128,
-            draws: 16,
+            images: 64,
+            draws: 32,
             steps: 10_000,
             seed: 0,
-            learning_rate: 1e-3,
+            learning_rate: 2e-3,
             warmup: 200,
             weight_decay: 1e-4,
             clip: 1.0,
             ema: 0.999,
-            sigma_min: 5e-4,
+            sigma_min: 5e-3,
             sigma_max: 0.7,
             auxiliary: 0.3,
             nfe: 24,
@@ -173,7 +174,7 @@ impl PoseConfig {
         toml::to_string(self).expect("a flat struct of numbers and strings can be written as TOML")
     }
 
-    fn check(&self) -> Result<(), PoseError> {
+    pub(super) fn check(&self) -> Result<(), PoseError> {
         let refuse = |problem: String| Err(PoseError::Setting { problem });
         if Solid::lookup(&self.solid).is_none() {
             let known: Vec<&str> = mad_core::pose::SOLIDS.iter().map(|solid| solid.name()).collect();

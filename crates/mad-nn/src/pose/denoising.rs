@@ -25,6 +25,9 @@ use std::sync::Arc;
 /// Images whose samples walk together.
 const GROUP: usize = 64;
 
+/// Noise above which one position of a picture is enough: what others add is far less than the noise.
+const COARSE: f64 = 0.1;
+
 /// The sampler of poses.
 const SAMPLER: &str = "dpm-sde";
 
@@ -208,13 +211,15 @@ impl Denoiser for Given<'_> {
     }
 
     /// # Formula
-    /// F is the mean over moves T of the picture of T⁻¹ F(T x | T image), which the true F equals.
+    /// F is the mean over moves T of the picture of T⁻¹ F(T x | T image), which the true F equals; under coarse noise it is taken
+    /// at one of them.
     fn denoise(&self, x: &Points, sigma: f64) -> Points {
         let (space, d) = (&self.model.space, x.dim());
         let levels = vec![sigma; x.len()];
         let mut denoised = self.model.anchor.means(x, &levels);
-        let share = sigma / self.views.len() as f64;
-        for (turn, seen) in &self.views {
+        let views = if sigma > COARSE { &self.views[..1] } else { &self.views };
+        let share = sigma / views.len() as f64;
+        for (turn, seen) in views {
             let moved: Vec<f64> = x.rows().flat_map(|x| space.turned(*turn, x)[..d].to_vec()).collect();
             let noised = Noised { x: &moved, sigma: &levels, draws: self.draws };
             let answer = self.model.head.answer(self.head.clone(), seen.clone(), &noised, self.device);

@@ -54,7 +54,7 @@ struct Implicit;
 
 impl PoseMethod for Implicit {
     fn settings(&self) -> &'static str {
-        "images = 64\ndraws = 512\nsymmetrised = false"
+        "learning_rate = 0.001\ndraws = 512\nsymmetrised = false"
     }
 
     fn refuses(&self, config: &PoseConfig) -> Option<String> {

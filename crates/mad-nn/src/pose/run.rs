@@ -136,6 +136,14 @@ impl PoseRun {
         Self::open(path)
     }
 
+    /// The same run with so many calls of the denoiser per sample.
+    pub fn with_nfe(self, nfe: usize) -> Result<Self, PoseError> {
+        let config = PoseConfig { nfe, ..self.config };
+        config.check()?;
+        let model = method::lookup(&config.method)?.method.model(&config);
+        Ok(Self { config, model, ..self })
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -149,6 +157,11 @@ impl PoseRun {
     /// The model without weights.
     pub fn model(&self) -> &dyn PoseModel {
         self.model.as_ref()
+    }
+
+    /// Lines of `metrics.jsonl`, oldest first.
+    pub fn metrics(&self) -> Result<Vec<serde_json::Value>, PoseError> {
+        Ok(crate::run::metrics(&self.path)?)
     }
 
     /// Steps of the checkpoints in the folder, rising.

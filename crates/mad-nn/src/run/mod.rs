@@ -221,11 +221,16 @@ impl Run {
 
     /// Lines of `metrics.jsonl`, oldest first.
     pub fn metrics(&self) -> Result<Vec<serde_json::Value>, RunError> {
-        let file = self.path.join("metrics.jsonl");
-        let lines = text(&file)?;
-        let parsed: Result<_, _> = lines.lines().map(serde_json::from_str).collect();
-        parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
+        metrics(&self.path)
     }
+}
+
+/// Lines of the `metrics.jsonl` of a folder, oldest first.
+pub(crate) fn metrics(folder: &Path) -> Result<Vec<serde_json::Value>, RunError> {
+    let file = folder.join("metrics.jsonl");
+    let lines = text(&file)?;
+    let parsed: Result<_, _> = lines.lines().map(serde_json::from_str).collect();
+    parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
 }
 
 fn text(path: &Path) -> Result<String, RunError> {

@@ -27,31 +27,38 @@ pub struct Row<'a> {
 pub fn draw(title: &str, rows: &[Row]) -> Result<Figure<'static>, CliError> {
     let mut figure = Figure::new(title);
     for (index, row) in rows.iter().enumerate() {
-        let Some((_, first)) = row.runs.first() else { continue };
-        let test = Images::open(first.config())?.test(1);
-        let listed = first.config().solid().symmetry().listed();
-        let every = listed.len().div_ceil(MOST_MARKS);
-        let truth = listed.iter().step_by(every).flat_map(|g| multiply(&test.poses[0], g)).collect();
-        let truth = Points::from_vec(truth, 4);
-        let picture =
-            PicturePanel { title: row.title.to_owned(), size: first.config().size, pixels: test.images.clone() };
-        let mut panels: Vec<Box<dyn Panel>> = vec![Box::new(picture)];
-        for (label, run) in &row.runs {
-            let poses = run.sample(&test.images, POSES, 0)?.poses;
-            panels.push(Box::new(RotationsPanel {
-                title: (*label).to_owned(),
-                note: String::new(),
-                points: Cow::Owned(Points::from_vec(poses.into_iter().flatten().collect(), 4)),
-                marks: Some(truth.clone()),
-                fan: FAN,
-            }));
-        }
+        let mut panels = answers(row, 0, 0)?;
         if index == 0 {
             panels.push(Box::new(TiltWheel));
         }
         figure.push_row(panels);
     }
     Ok(figure)
+}
+
+/// Test picture number `index`, and for each run the poses that it finds possible, with rings around the true ones.
+pub fn answers(row: &Row, index: usize, seed: u64) -> Result<Vec<Box<dyn Panel>>, CliError> {
+    let Some((_, first)) = row.runs.first() else { return Ok(Vec::new()) };
+    let size = first.config().size;
+    let test = Images::open(first.config())?.test(index + 1);
+    let Some(pose) = test.poses.get(index) else { return Ok(Vec::new()) };
+    let pixels = test.images[index * size * size..(index + 1) * size * size].to_vec();
+    let listed = first.config().solid().symmetry().listed();
+    let every = listed.len().div_ceil(MOST_MARKS);
+    let truth = Points::from_vec(listed.iter().step_by(every).flat_map(|g| multiply(pose, g)).collect(), 4);
+    let panel = |(label, run): &(&str, PoseRun)| -> Result<Box<dyn Panel>, CliError> {
+        let poses = run.sample(&pixels, POSES, seed)?.poses;
+        Ok(Box::new(RotationsPanel {
+            title: (*label).to_owned(),
+            note: String::new(),
+            points: Cow::Owned(Points::from_vec(poses.into_iter().flatten().collect(), 4)),
+            marks: Some(truth.clone()),
+            fan: FAN,
+        }))
+    };
+    let mut panels = row.runs.iter().map(panel).collect::<Result<Vec<_>, _>>()?;
+    panels.insert(0, Box::new(PicturePanel { title: row.title.to_owned(), size, pixels }));
+    Ok(panels)
 }
 
 /// Curves of one solid.

@@ -46,7 +46,7 @@ struct Flow;
 
 impl PoseMethod for Flow {
     fn settings(&self) -> &'static str {
-        "depth = 12\ndraws = 16\nwidth = 64\nsymmetrised = false"
+        "images = 128\nlearning_rate = 0.001\ndepth = 12\ndraws = 16\nwidth = 64\nsymmetrised = false"
     }
 
     fn refuses(&self, config: &PoseConfig) -> Option<String> {
