@@ -99,7 +99,7 @@ pub struct Demo {
 }
 
 /// How the columns of a data file are read
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Reading the file")]
 pub struct Reading {
     /// Columns to use, by name or number: `phi,psi` or `3-9`

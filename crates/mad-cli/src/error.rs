@@ -14,6 +14,7 @@ use mad_nn::device::DeviceError;
 use mad_nn::pose::PoseError as PoseRunError;
 use mad_nn::run::{PrepareError, RunError};
 use mad_nn::train::TrainError;
+use mad_nn::vision::weights::WeightsError;
 use std::path::PathBuf;
 
 /// Why a command failed. The exit code says what kind of thing went wrong.
@@ -132,6 +133,7 @@ impl CliError {
             CliError::Peer(_) => 5,
             CliError::PoseRun(PoseRunError::Setting { .. }) => 2,
             CliError::PoseRun(PoseRunError::NotAPoseRun { .. }) => 4,
+            CliError::PoseRun(PoseRunError::Weights(WeightsError::Io { .. })) => 5,
             CliError::PoseRun(_) => 3,
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(

@@ -12,6 +12,11 @@ const FILE: &str = "source.json";
 /// Largest such file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The solid of whose pictures data are, if they are named like `symsol:cube`.
+pub fn solid_of(data: &str) -> Option<&str> {
+    data.strip_prefix("symsol:")
+}
+
 /// The words of `mad fit` that are not settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {

@@ -48,7 +48,9 @@ fn continued_runs_and_other_threads_give_the_same_weights() {
     desk.ok(&format!("{FIT} --out broken --resume"));
     let last = "checkpoints/step-00000012/tensors.safetensors";
     assert_eq!(common::bytes(&desk.path("whole").join(last)), common::bytes(&desk.path("broken").join(last)));
-    assert!(desk.fails(2, &format!("{FIT} --out broken --resume --set width=17")).contains("differ"));
+    assert!(desk.fails(2, &format!("{FIT} --out broken --resume --set width=17")).contains("width was 16, now 17"));
+    let other = FIT.replace("cone", "cyl");
+    assert!(desk.fails(2, &format!("{other} --out broken --resume")).contains("cyl is asked for"));
 }
 
 #[test]
@@ -74,6 +76,34 @@ fn archives_are_learned_from() {
     desk.ok(&format!("{FIT} --steps 3 --set archive=pictures --out run"));
     let score = desk.json("eval run --against test --n 5");
     assert_eq!(score["images"].as_u64(), Some(2), "{score}");
+
+    // Other pictures under the same name are not what the run began with.
+    desk.ok("data make symsol --shapes cone --train 6 --test 2 --size 24 --seed 9 --out others");
+    std::fs::remove_dir_all(desk.path("pictures")).unwrap();
+    std::fs::rename(desk.path("others"), desk.path("pictures")).unwrap();
+    let error = desk.fails(2, &format!("{FIT} --steps 3 --set archive=pictures --out run --resume"));
+    assert!(error.contains("have changed"), "{error}");
+
+    // A damaged picture is found before a folder is made.
+    std::fs::write(desk.path("pictures/train/images/cone_00003.png"), b"no picture").unwrap();
+    assert!(desk.fails(3, &format!("{FIT} --steps 3 --set archive=pictures --out new")).contains("cone_00003"));
+    assert!(!desk.path("new").exists());
+}
+
+#[test]
+fn any_number_of_poses_is_drawn_into_any_kind_of_file() {
+    let desk = Desk::new();
+    desk.ok(&format!("{FIT} --steps 2 --out run"));
+    desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 24 --out pictures");
+    let ask = "pose run --image pictures/test/images/cone_00000.png --seed 1";
+    desk.ok(&format!("{ask} --n 2500 --out poses.npy"));
+    assert!(common::bytes(&desk.path("poses.npy")).starts_with(b"\x93NUMPY"));
+    assert_eq!(desk.json(&format!("{ask} --n 3 --out three.csv"))["n"].as_u64(), Some(3));
+    let score = desk.json("eval run --against test --n 70 --draws 20");
+    assert_eq!((score["images"].as_u64(), score["samples"].as_u64()), (Some(70), Some(1400)));
+    desk.ok(&format!("{FIT} --steps 2 --method bingham --set draws=4 --out mixture"));
+    assert!(desk.fails(2, "eval mixture --against test --n 5 --nfe 3").contains("nfe"));
+    assert!(desk.fails(2, &format!("{FIT} --steps 2 --columns 1 --out other")).contains("columns"));
 }
 
 #[test]
@@ -84,6 +114,7 @@ fn mistakes_are_named_with_their_exit_codes() {
     assert!(desk.fails(2, "fit symsol:cube --out run --method magic").contains("known are"));
     assert!(desk.fails(2, "fit symsol:cube --out run --base mixture").contains("--base"));
     assert!(desk.fails(5, "fit symsol:cube --out run --set archive=nowhere").contains("nowhere"));
+    assert!(desk.fails(5, "fit symsol:cube --out run --set encoder=resnet18 --set weights=no.pth").contains("no.pth"));
     assert!(!desk.path("run").exists(), "nothing is written for a run that cannot begin");
     assert!(desk.fails(4, "pose . --image x.png").contains("not a pose run"));
     desk.ok(&format!("{FIT} --steps 1 --out run"));

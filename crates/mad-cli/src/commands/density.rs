@@ -58,7 +58,7 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
         let base = opened.run.base();
         let shares = points.rows().zip(&densities);
         let shares = shares.map(|(x, d)| (d.1 + base.log_weight(x) - uniform.log_weight(x)).exp());
-        let integral = Integral::over(&shares.collect::<Vec<_>>());
+        let integral = Integral::on(manifold, &shares.collect::<Vec<_>>());
         fields["integral"] = integral.value.into();
         fields["integral_doubt"] = integral.doubt.into();
         format!("{} cells of equal volume, {integral} of the density", densities.len())

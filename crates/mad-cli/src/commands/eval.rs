@@ -18,6 +18,9 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     if PoseRun::is_at(&args.what) {
         return super::pose::eval(common, args);
     }
+    if args.draws.is_some() {
+        return Err(CliError::Usage("--draws is for pose runs; --n is the number of samples".into()));
+    }
     check_names(&args.metrics)?;
     let measurements = if args.what.is_dir() { of_run(common, args)? } else { of_file(common, args)? };
     let mut fields = Map::new();

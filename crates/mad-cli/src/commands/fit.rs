@@ -19,7 +19,7 @@ use serde_json::json;
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
-    if let Some(solid) = pose::solid_of(&args.data) {
+    if let Some(solid) = crate::source::solid_of(&args.data) {
         return pose::fit(common, args, solid);
     }
     if args.targets.is_some() {

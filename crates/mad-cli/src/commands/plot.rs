@@ -29,7 +29,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             let data = opened.run.part(Part::Train)?;
             let n = args.n.unwrap_or_else(|| data.len().min(10_000));
             let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
-            let method = format!("{:?}", opened.run.config().method).to_uppercase();
+            let method = opened.run.config().method.to_uppercase();
             beside(&opened, &data, &[(&method, &samples)], &[&out])?;
         }
         PlotWhat::Density => density(common, &opened, args.n, &out)?,
@@ -142,7 +142,7 @@ impl GridDensity {
         let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;
         let log_density: Vec<f64> = opened.densities(common, &grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
         let shares: Vec<f64> = log_density.iter().map(|d| (d + manifold.log_volume()).exp()).collect();
-        let note = Integral::over(&shares).to_string();
+        let note = Integral::on(manifold.as_ref(), &shares).to_string();
         Some(Self { grid, log_density, note })
     }
 

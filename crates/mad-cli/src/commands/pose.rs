@@ -2,34 +2,28 @@
 
 use super::fit::Watcher;
 use super::opened::seed_or_fresh;
-use crate::args::{Common, Eval, Fit, Pose};
+use crate::args::{Common, Eval, Fit, Pose, Reading};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plot::{FAN, Figure, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::Points;
-use mad_core::data::Output;
+use mad_core::data::{Cell, writer};
 use mad_core::pose::Picture;
-use mad_nn::pose::{PoseConfig, PoseError, PoseReport, PoseRun, fit_pose, score_pose};
+use mad_nn::pose::{PoseConfig, PoseError, PoseReport, PoseRun, TEST_DRAWS, fit_pose, score_pose};
 use mad_nn::train::Outcome;
 use serde_json::json;
 use std::borrow::Cow;
-use std::io::Write;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
-
-/// What stands before the name of a solid where data are named.
-const PREFIX: &str = "symsol:";
 
 /// Test images of `mad eval`, as in the literature on SymSol.
 const TEST_IMAGES: usize = 5000;
 
-/// Samples for each test image.
-const TEST_DRAWS: usize = 16;
-
-/// The solid that `mad fit DATA` means, if it means one.
-pub fn solid_of(data: &str) -> Option<&str> {
-    data.strip_prefix(PREFIX)
-}
+/// Most bytes of a picture, and of a file of settings.
+const MAX_PICTURE: u64 = 64 << 20;
+const MAX_CONFIG: u64 = 1 << 20;
 
 /// An error about the first flag that was given.
 fn refuse(flags: &[(&str, bool)]) -> Result<(), CliError> {
@@ -46,6 +40,7 @@ pub fn fit(common: &Common, args: &Fit, solid: &str) -> Result<(), CliError> {
         ("--base", args.base.is_some()),
         ("--rows", args.rows.is_some()),
         ("--device", args.device != "cpu"),
+        ("a flag about columns or rows", args.reading != Reading::default()),
     ])?;
     let config = settings(common, args, solid)?;
     let interrupt = Interrupt::listen()?;
@@ -75,8 +70,9 @@ fn settings(common: &Common, args: &Fit, solid: &str) -> Result<PoseConfig, CliE
     let mut table = match &args.config {
         None => toml::Table::new(),
         Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
-            text.parse()
+            let bytes = bounded(path, MAX_CONFIG)?;
+            String::from_utf8_lossy(&bytes)
+                .parse()
                 .map_err(|e: toml::de::Error| CliError::Usage(format!("{}: {}", path.display(), e.message())))?
         }
     };
@@ -124,6 +120,7 @@ pub fn eval(common: &Common, args: &Eval) -> Result<(), CliError> {
         ("--manifold", args.manifold.is_some()),
         ("--metrics", !args.metrics.is_empty()),
         ("--sampler", args.sampler.is_some()),
+        ("a flag about columns or rows", args.reading != Reading::default()),
     ])?;
     let mut run = PoseRun::open(&args.what)?;
     if let Some(nfe) = args.nfe {
@@ -177,7 +174,7 @@ pub fn rows(report: &PoseReport) -> Vec<[String; 3]> {
 pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
     let run = PoseRun::open(&args.run)?;
     let seed = seed_or_fresh(common, args.seed);
-    let bytes = std::fs::read(&args.image).map_err(|e| CliError::io(&args.image, e))?;
+    let bytes = bounded(&args.image, MAX_PICTURE)?;
     let picture =
         Picture::from_png(&bytes).map_err(|problem| PoseError::Image { path: args.image.clone(), problem })?;
     let size = run.config().size;
@@ -188,22 +185,24 @@ pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
         draw(&run, &image, &samples.poses).save(path)?;
         output::notice(common, format!("drawn to {}", path.display()));
     }
-    let mut text = String::from("qx,qy,qz,qw\n");
-    for [x, y, z, w] in &samples.poses {
-        text += &format!("{x},{y},{z},{w}\n");
-    }
-    write(&args.out, &text)?;
-    if common.json {
-        let fields = json!({ "run": args.run, "image": args.image, "seed": seed, "n": args.n, "poses": samples.poses });
-        output::result(common, "pose", fields, String::new)?;
-    }
-    Ok(())
+    let header = ["qx", "qy", "qz", "qw"].map(str::to_owned);
+    let rows: Vec<Vec<Cell>> = samples.poses.iter().map(|q| q.iter().map(|v| Cell::Number(*v)).collect()).collect();
+    let mut file = writer(&args.out, &header)?;
+    file.write(&rows)?;
+    file.finish()?;
+    let fields = json!({ "run": args.run, "image": args.image, "seed": seed, "n": args.n, "out": args.out });
+    output::result_of_data(common, "pose", &args.out, fields, || format!("{} poses", args.n))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    let mut output = Output::create(path)?;
-    output.write_all(text.as_bytes()).map_err(|e| CliError::io(path, e))?;
-    Ok(output.commit()?)
+/// The contents of a file that may not be larger than `most` bytes.
+fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, CliError> {
+    let io = |e| CliError::io(path, e);
+    let mut bytes = Vec::new();
+    File::open(path).map_err(io)?.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
+    match bytes.len() as u64 > most {
+        true => Err(PoseError::Image { path: path.into(), problem: format!("larger than {most} bytes") }.into()),
+        false => Ok(bytes),
+    }
 }
 
 fn draw<'a>(run: &PoseRun, image: &[f32], poses: &[[f64; 4]]) -> Figure<'a> {

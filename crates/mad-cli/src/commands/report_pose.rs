@@ -6,17 +6,14 @@ use crate::args::{Common, Report};
 use crate::error::CliError;
 use crate::input::quoted;
 use crate::output;
-use crate::plot::{CurvePanel, Figure, Scale, Series, TiltWheel, curves};
+use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
 use crate::reproduce::figures::symsol::{Row, answers};
-use mad_nn::pose::{PoseConfig, PoseReport, PoseRun, score_pose};
+use mad_nn::pose::{PoseConfig, PoseReport, PoseRun, TEST_DRAWS, score_pose};
 
 /// Test pictures that are scored unless another number is asked for.
 const PICTURES: usize = 500;
-
-/// Poses sampled for each of them.
-const DRAWS: usize = 16;
 
 /// Test pictures that are shown.
 const SHOWN: usize = 3;
@@ -27,7 +24,7 @@ pub fn page(common: &Common, args: &Report) -> Result<(Page, usize), CliError> {
     let config = run.config().clone();
     let pictures = args.n.map_or(PICTURES, |n| n as usize);
     output::detail(common, format!("scoring {pictures} test pictures"));
-    let report = score_pose(&run, None, pictures, DRAWS, args.seed)?;
+    let report = score_pose(&run, None, pictures, TEST_DRAWS, args.seed)?;
     let step = run.steps()?.last().copied().unwrap_or_default();
     let training = training(&run)?;
     let sections = vec![
@@ -42,9 +39,10 @@ pub fn page(common: &Common, args: &Report) -> Result<(Page, usize), CliError> {
         title: format!("{}: poses of the solid {}", run_name(&args.run), config.solid),
         lead: format!(
             "A model of the poses that the solid in a picture may have, trained with {} for {step} steps of {} pictures. \
-             Test pictures are drawn by the same program and are not among those of training.",
+             Test pictures come {} and are not among those of training.",
             config.method.to_uppercase(),
-            config.images
+            config.images,
+            if config.archive.is_empty() { "from the same renderer" } else { "from the same archive" }
         ),
         tiles: tiles(&config, &report),
         sections,
@@ -74,12 +72,9 @@ fn shown(args: &Report, config: &PoseConfig) -> Result<Html, CliError> {
     for index in 0..SHOWN {
         let title = format!("test picture {}", index + 1);
         let row = Row { title: &title, runs: vec![(&label, PoseRun::open(&args.run)?)] };
-        let mut panels = answers(&row, index, args.seed)?;
+        let panels = answers(&row, index, args.seed)?;
         if panels.is_empty() {
             break;
-        }
-        if index == 0 {
-            panels.push(Box::new(TiltWheel));
         }
         picture.push_row(panels);
     }

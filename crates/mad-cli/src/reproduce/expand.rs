@@ -62,6 +62,13 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
                     settings.extend(method.on.get(&data.key).cloned().unwrap_or_default());
                     for (grid, settings) in points(settings, if grid { Some(method) } else { None }) {
                         check(experiment, &method.label, data, &settings)?;
+                        if !grid.is_empty() && crate::source::solid_of(data.source()).is_some() {
+                            return Err(ExperimentError::Value {
+                                origin: experiment.name.clone(),
+                                key: format!("method `{}` on `{}`: {grid}", method.label, data.key),
+                                problem: "runs on pictures have no validation part to choose by; give one value".into(),
+                            });
+                        }
                         let (data, method) = (data.key.clone(), method.label.clone());
                         let place = Place { protocol: protocol.clone(), data, method, grid, seed };
                         combinations.push(Combination { place, settings });
@@ -98,7 +105,7 @@ fn plain(value: &Value) -> String {
 /// Whether `mad fit` knows these keys and values.
 fn check(experiment: &Experiment, method: &str, set: &DataSet, settings: &Table) -> Result<(), ExperimentError> {
     let data = &set.key;
-    if let Some(solid) = pictures::solid_of(set.source()) {
+    if let Some(solid) = crate::source::solid_of(set.source()) {
         return match pictures::resolve(solid, settings, 0) {
             Ok(_) => Ok(()),
             Err(problem) => Err(ExperimentError::Value {

@@ -34,6 +34,9 @@ pub struct Experiment {
     /// Quantities to print, each as a table of methods by data sets.
     #[serde(default)]
     pub tables: Vec<String>,
+    /// Whether tables end with the mean over data sets.
+    #[serde(default)]
+    pub mean: bool,
     /// Settings of every run, as `mad fit --set` takes them. A list is a grid.
     #[serde(default)]
     pub settings: Table,

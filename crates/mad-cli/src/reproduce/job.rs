@@ -147,7 +147,7 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), CliError> {
 pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     let job: Job = read_json(&folder.join("job.json"))?;
     let control = Control::listen();
-    if let Some(solid) = pictures::solid_of(&job.data.source) {
+    if let Some(solid) = crate::source::solid_of(&job.data.source) {
         return run_on_pictures(&job, folder, solid, &control);
     }
     let (table, own) = plan::table(common, &job.data.source, job.data.rows, job.seed)?;
@@ -287,7 +287,7 @@ impl<'a> Watcher<'a> {
         if self.job.score.curve.is_some_and(|every| step.is_multiple_of(every) || step == self.job.steps) {
             let begun = Instant::now();
             let run = self.folder.join("run");
-            if pictures::solid_of(&self.job.data.source).is_some() {
+            if crate::source::solid_of(&self.job.data.source).is_some() {
                 let report = pictures::score_at(self.job, &run, step)?;
                 (point.spread, point.drift) = (Some(report.score.spread), report.drift.map(|drift| drift.mean));
             } else {

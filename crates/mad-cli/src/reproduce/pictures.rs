@@ -3,23 +3,12 @@
 use super::job::{Job, Watcher};
 use super::score::Score;
 use crate::error::CliError;
-use mad_nn::pose::{PoseConfig, PoseError, PoseReport, PoseRun, fit_pose, score_pose};
+use mad_nn::pose::{PoseConfig, PoseError, PoseReport, PoseRun, TEST_DRAWS, fit_pose, score_pose};
 use mad_nn::train::Outcome;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-/// What stands before the name of a solid where data are named.
-pub const PREFIX: &str = "symsol:";
-
-/// Samples for each test picture.
-pub const DRAWS: usize = 16;
-
-/// The solid that a data set means, if it means one.
-pub fn solid_of(source: &str) -> Option<&str> {
-    source.strip_prefix(PREFIX)
-}
 
 /// The settings of a run.
 pub fn resolve(solid: &str, settings: &toml::Table, seed: u64) -> Result<PoseConfig, PoseError> {
@@ -43,7 +32,7 @@ pub fn train(
 
 /// Scores the weights after some steps, for a curve over training.
 pub fn score_at(job: &Job, folder: &Path, step: u64) -> Result<PoseReport, CliError> {
-    Ok(score_pose(&PoseRun::open(folder)?, Some(step), CURVE_PICTURES.min(job.score.samples), DRAWS, job.seed)?)
+    Ok(score_pose(&PoseRun::open(folder)?, Some(step), CURVE_PICTURES.min(job.score.samples), TEST_DRAWS, job.seed)?)
 }
 
 /// Test pictures of one point on a curve.
@@ -53,7 +42,7 @@ const CURVE_PICTURES: usize = 200;
 pub fn score(job: &Job, folder: &Path) -> Result<Score, CliError> {
     let begun = Instant::now();
     let run = PoseRun::open(folder)?;
-    let report = score_pose(&run, None, job.score.samples, DRAWS, job.seed)?;
+    let report = score_pose(&run, None, job.score.samples, TEST_DRAWS, job.seed)?;
     Ok(Score {
         id: job.id.clone(),
         version: env!("CARGO_PKG_VERSION").into(),

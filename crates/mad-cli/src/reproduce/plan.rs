@@ -35,7 +35,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
     let mut runs = Vec::new();
     for Combination { place, mut settings } in expand(&experiment, grid)? {
         let data = experiment.data.iter().find(|data| data.key == place.data).expect("a place names a data set");
-        if let Some(solid) = pictures::solid_of(data.source()) {
+        if let Some(solid) = crate::source::solid_of(data.source()) {
             runs.push(Planned { job: picture_job(&experiment, data, &place, settings, solid)?, place });
             continue;
         }

@@ -13,6 +13,10 @@ pub struct Quantity {
     pub style: Style,
     /// What stands below its table: title and name of the number that a perfect model would have.
     pub ideal: Option<(&'static str, &'static str)>,
+    /// Whether methods are compared by it: lower is then better.
+    pub ranks: bool,
+    /// Whether it is a standard error, so that the one of a mean is the root of the sum of squares over the number.
+    pub is_error: bool,
 }
 
 /// How a number is written.
@@ -25,12 +29,29 @@ pub enum Style {
 }
 
 const fn quantity(name: &'static str, title: &'static str, style: Style, how: &'static str) -> Quantity {
-    Quantity { name, title, how, style, ideal: None }
+    Quantity { name, title, how, style, ideal: None, ranks: true, is_error: false }
 }
 
 impl Quantity {
     const fn beside(self, title: &'static str, name: &'static str) -> Self {
         Quantity { ideal: Some((title, name)), ..self }
+    }
+
+    const fn unranked(self) -> Self {
+        Quantity { ranks: false, ..self }
+    }
+
+    const fn error(self) -> Self {
+        Quantity { ranks: false, is_error: true, ..self }
+    }
+
+    /// The value for the mean over data sets; `None` if one is missing.
+    pub fn mean(&self, values: &[Option<f64>]) -> Option<f64> {
+        let n = values.len().max(1) as f64;
+        match self.is_error {
+            true => values.iter().map(|v| v.map(|v| v * v)).sum::<Option<f64>>().map(|sum| sum.sqrt() / n),
+            false => values.iter().copied().sum::<Option<f64>>().map(|sum| sum / n),
+        }
     }
 
     /// The quantity called `name`.
@@ -47,7 +68,7 @@ impl Quantity {
     }
 }
 
-/// All quantities that may be printed as a table. Lower is better for each of them.
+/// All quantities that may be printed as a table.
 pub const QUANTITIES: &[Quantity] = &[
     quantity("mmd", "MMD", Style::Fixed(4), "the paper's metric: biased, root, against the test set")
         .beside("floor", "mmd_floor"),
@@ -69,7 +90,7 @@ pub const QUANTITIES: &[Quantity] = &[
         Style::Fixed(3),
         "mean distance of samples to the nearest true pose: expectation over 16 samples of each test picture, exact for axes",
     ),
-    quantity("spread_error", "standard error of the spread, degrees", Style::Fixed(3), "over test pictures"),
+    quantity("spread_error", "standard error of the spread, degrees", Style::Fixed(3), "over test pictures").error(),
     quantity("spread_median", "median distance, degrees", Style::Fixed(3), "over samples"),
     quantity("spread_95", "95th percentile of the distance, degrees", Style::Fixed(3), "over samples"),
     quantity(
@@ -77,7 +98,8 @@ pub const QUANTITIES: &[Quantity] = &[
         "evenness over poses that look the same",
         Style::Fixed(2),
         "χ² over its mean, 1 if each is sampled as often as the others; finite groups only",
-    ),
+    )
+    .unranked(),
     quantity("spread_far", "samples off by more than 10 degrees, %", Style::Fixed(2), "share of all samples"),
     quantity(
         "mode_error",
@@ -98,3 +120,16 @@ pub const QUANTITIES: &[Quantity] = &[
     quantity("train_seconds", "training, s", Style::Fixed(1), "with validation and checkpoints; one thread"),
     quantity("sampling_seconds", "sampling, s per 1000", Style::Fixed(3), "one thread, all cores busy"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_means_are_smaller_than_means_of_errors() {
+        let (spread, error) = (Quantity::lookup("spread").unwrap(), Quantity::lookup("spread_error").unwrap());
+        assert_eq!(spread.mean(&[Some(3.0), Some(4.0)]), Some(3.5));
+        assert_eq!(error.mean(&[Some(3.0), Some(4.0)]), Some(2.5));
+        assert_eq!(spread.mean(&[Some(3.0), None]), None);
+    }
+}

@@ -98,6 +98,22 @@ fn grids(summary: &Summary) -> Vec<(String, Vec<Grid>)> {
     protocols(summary).into_iter().map(of).collect()
 }
 
+/// The values, and their mean behind them where it is asked for; it is `None` if any of them is.
+fn with_mean(asked: bool, quantity: &Quantity, mut values: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    if asked {
+        values.push(quantity.mean(&values));
+    }
+    values
+}
+
+/// What the paper prints; values without a deviation have zero for it.
+fn printed_value(quantity: &Quantity, (mean, deviation): (f64, f64)) -> String {
+    match deviation == 0.0 {
+        true => quantity.show(mean),
+        false => format!("{} ± {}", quantity.show(mean), quantity.show(deviation)),
+    }
+}
+
 fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> Grid {
     let experiment = &summary.plan.experiment;
     let keys: Vec<&str> = experiment.data.iter().map(|data| data.key.as_str()).collect();
@@ -106,30 +122,37 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
         .iter()
         .map(|m| keys.iter().map(|data| summary.cell(protocol, data, &m.label, quantity.name)).collect())
         .collect();
-    let least = |column: usize| ours.iter().filter_map(|row| row[column].mean()).min_by(f64::total_cmp);
-    let best: Vec<Option<f64>> = (0..keys.len()).map(least).collect();
+    let means: Vec<Vec<Option<f64>>> =
+        ours.iter().map(|row| with_mean(experiment.mean, quantity, row.iter().map(Cell::mean).collect())).collect();
+    let columns = keys.len() + usize::from(experiment.mean);
+    let least = |column: usize| means.iter().filter_map(|row| row[column]).min_by(f64::total_cmp);
+    let best: Vec<Option<f64>> = (0..columns).map(|column| least(column).filter(|_| quantity.ranks)).collect();
     let mut rows = Vec::new();
-    for (method, cells) in experiment.methods.iter().zip(&ours) {
-        let values = keys.iter().map(|data| method.paper(quantity.name, data).filter(|_| paper));
-        let written =
-            values.map(|v| v.map_or(String::new(), |(m, sd)| format!("{} ± {}", quantity.show(m), quantity.show(sd))));
-        let written: Vec<String> = written.collect();
-        let row = |source, cells, best| Row { method: method.label.clone(), source, cells, best };
-        if written.iter().any(|cell| !cell.is_empty()) {
-            rows.push(row("paper", written, vec![false; keys.len()]));
+    for ((method, cells), means) in experiment.methods.iter().zip(&ours).zip(&means) {
+        let row = |source, mut cells: Vec<String>, mean: Option<Option<f64>>, best| {
+            cells.extend(mean.map(|mean| mean.map_or(String::new(), |mean| quantity.show(mean))));
+            Row { method: method.label.clone(), source, cells, best }
+        };
+        let printed: Vec<_> = keys.iter().map(|data| method.paper(quantity.name, data).filter(|_| paper)).collect();
+        if printed.iter().any(Option::is_some) {
+            let mean = with_mean(experiment.mean, quantity, printed.iter().map(|v| v.map(|v| v.0)).collect());
+            let cells = printed.iter().map(|v| v.map_or(String::new(), |v| printed_value(quantity, v))).collect();
+            rows.push(row("paper", cells, mean.get(keys.len()).copied(), vec![false; columns]));
         }
         if cells.iter().any(|cell| cell.runs > 0) {
-            let marked = cells.iter().zip(&best).map(|(cell, best)| cell.mean().is_some() && cell.mean() == *best);
-            rows.push(row("ours", cells.iter().map(|cell| cell.show(quantity)).collect(), marked.collect()));
+            let marked = means.iter().zip(&best).map(|(mean, best)| mean.is_some() && mean == best).collect();
+            let cells = cells.iter().map(|cell| cell.show(quantity)).collect();
+            rows.push(row("ours", cells, means.get(keys.len()).copied(), marked));
         }
     }
     if let Some((title, name)) = quantity.ideal {
         let cells: Vec<Cell> = keys.iter().map(|data| summary.over_methods(protocol, data, name)).collect();
         if cells.iter().any(|cell| cell.mean().is_some()) {
             // The same number for every method: the deviation is that over seeds.
-            let show = |cell: &Cell| cell.mean().map_or("–".into(), |mean| quantity.show(mean));
-            let cells = cells.iter().map(show).collect();
-            rows.push(Row { method: title.into(), source: "", cells, best: vec![false; keys.len()] });
+            let show = |mean: Option<f64>| mean.map_or("–".into(), |mean| quantity.show(mean));
+            let means = with_mean(experiment.mean, quantity, cells.iter().map(Cell::mean).collect());
+            let cells = means.into_iter().map(show).collect();
+            rows.push(Row { method: title.into(), source: "", cells, best: vec![false; columns] });
         }
     }
     // A quantity that no run has is left out, unless the paper has it.
@@ -144,6 +167,7 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
     };
     let mut header = vec!["method".to_owned(), String::new()];
     header.extend(experiment.data.iter().map(|data| data.title().to_owned()));
+    header.extend(experiment.mean.then(|| "Mean".to_owned()));
     Grid { title: quantity.title.into(), how, header, rows }
 }
 
@@ -204,7 +228,8 @@ fn text(summary: &Summary, grids: &[(String, Vec<Grid>)], notes: &[String], fold
                     .chain(row.cells.iter().zip(&row.best).map(mark))
                     .collect()
             });
-            parts.push(format!("\n{} ({}; * least)\n{}", grid.title, grid.how, output::table(&header, rows)));
+            let marks = if grid.rows.iter().any(|row| row.best.contains(&true)) { "; * least" } else { "" };
+            parts.push(format!("\n{} ({}{marks})\n{}", grid.title, grid.how, output::table(&header, rows)));
         }
     }
     parts.push(String::new());

@@ -366,10 +366,9 @@ impl Archive {
                     let member = archive.by_index(number).map_err(|e| self.zip(e))?;
                     let (size, packed) = (member.size(), member.compressed_size());
                     self.admit(&format!("{split}/rotations.npz"), size, packed, MAX_ROTATIONS)?;
-                    let temporary =
-                        || PoseError::io(std::env::temp_dir(), "unpack poses to", io::ErrorKind::Other.into());
-                    let mut file = tempfile::tempfile().map_err(|_| temporary())?;
-                    io::copy(&mut member.take(size), &mut file).map_err(|e| self.zip(e.into()))?;
+                    let temporary = |e| PoseError::io(std::env::temp_dir(), "unpack poses to", e);
+                    let mut file = tempfile::tempfile().map_err(temporary)?;
+                    unpack(&mut member.take(size), &mut file, |e| self.zip(e.into()), temporary)?;
                     slot.insert(file);
                 }
                 drop(archive);
@@ -432,6 +431,24 @@ fn place_of(name: &str) -> Option<(String, Entry)> {
     match Entry::parse(&parts) {
         Some(entry) => Some((String::new(), entry)),
         None => Some((parts[0].to_owned(), Entry::parse(&parts[1..])?)),
+    }
+}
+
+/// Copies all of `from` into `to`, telling a source that cannot be read from a disk that takes no more.
+fn unpack(
+    from: &mut dyn Read,
+    to: &mut dyn io::Write,
+    unreadable: impl Fn(io::Error) -> PoseError,
+    full: impl Fn(io::Error) -> PoseError,
+) -> Result<(), PoseError> {
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(n) => to.write_all(&block[..n]).map_err(&full)?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(unreadable(e)),
+        }
     }
 }
 

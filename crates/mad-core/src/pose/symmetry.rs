@@ -43,6 +43,16 @@ static TETRAHEDRAL: LazyLock<Vec<Quaternion>> = LazyLock::new(|| {
 static OCTAHEDRAL: LazyLock<Vec<Quaternion>> = LazyLock::new(|| Group::Octahedral.elements().unwrap_or_default());
 static ICOSAHEDRAL: LazyLock<Vec<Quaternion>> = LazyLock::new(|| Group::Icosahedral.elements().unwrap_or_default());
 
+/// The rotation about z by twice an angle.
+fn about_z(half: f64) -> Quaternion {
+    [0.0, 0.0, half.sin(), half.cos()]
+}
+
+/// The half turn about the axis of the xy plane at an angle.
+fn flip(angle: f64) -> Quaternion {
+    [angle.cos(), angle.sin(), 0.0, 0.0]
+}
+
 impl Symmetry {
     /// T, turned by 45° about z as SymSol's tetrahedron is.
     pub fn tetrahedral() -> Self {
@@ -80,10 +90,22 @@ impl Symmetry {
         match *self {
             Symmetry::Trivial => vec![IDENTITY],
             Symmetry::Finite(list) => list.to_vec(),
-            Symmetry::Axial => angles().map(|half| [0.0, 0.0, half.sin(), half.cos()]).collect(),
-            Symmetry::AxialFlip => angles()
-                .flat_map(|half| [[0.0, 0.0, half.sin(), half.cos()], [half.cos(), half.sin(), 0.0, 0.0]])
-                .collect(),
+            Symmetry::Axial => angles().map(about_z).collect(),
+            Symmetry::AxialFlip => angles().flat_map(|half| [about_z(half), flip(half)]).collect(),
+        }
+    }
+
+    /// At most `most` members: of a finite group as many as there are, of circles evenly spaced ones.
+    pub fn some(&self, most: usize) -> Vec<Quaternion> {
+        let most = most.max(1);
+        let angles = |count: usize| (0..count).map(move |i| PI * i as f64 / count as f64);
+        match *self {
+            Symmetry::Trivial => vec![IDENTITY],
+            Symmetry::Finite(list) => list.iter().copied().step_by(list.len().div_ceil(most)).collect(),
+            Symmetry::Axial => angles(most).map(about_z).collect(),
+            Symmetry::AxialFlip => {
+                angles(most.div_ceil(2)).flat_map(|half| [about_z(half), flip(half)]).take(most).collect()
+            }
         }
     }
 
@@ -158,9 +180,8 @@ impl Symmetry {
             Symmetry::Trivial => IDENTITY,
             Symmetry::Finite(list) => list[rng.random_range(0..list.len())],
             Symmetry::Axial | Symmetry::AxialFlip => {
-                let (sin, cos) = (PI * rng.random::<f64>()).sin_cos();
-                let flip = *self == Symmetry::AxialFlip && rng.random::<bool>();
-                if flip { [cos, sin, 0.0, 0.0] } else { [0.0, 0.0, sin, cos] }
+                let half = PI * rng.random::<f64>();
+                if *self == Symmetry::AxialFlip && rng.random::<bool>() { flip(half) } else { about_z(half) }
             }
         };
         let mut lifted = multiply(q, &g);

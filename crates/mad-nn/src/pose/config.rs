@@ -48,6 +48,9 @@ pub struct PoseConfig {
     pub size: usize,
     /// The network that sees the image.
     pub encoder: String,
+    /// A file of weights of a torchvision ResNet to begin with, `.safetensors` or `.pth`; empty for random ones.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub weights: String,
     /// Numbers it hands on.
     pub features: usize,
     /// Width of the head.
@@ -101,6 +104,7 @@ impl Default for PoseConfig {
             head: PoseHead::Equivariant,
             size: 32,
             encoder: "cnn-small".into(),
+            weights: String::new(),
             features: 64,
             width: 128,
             depth: 3,
@@ -129,7 +133,7 @@ impl PoseConfig {
     /// Settings from assignments such as `steps=2000`, on top of the defaults for `solid`.
     pub fn new(solid: &str, table: &toml::Table) -> Result<Self, PoseError> {
         let defaults = Self { solid: solid.into(), ..Self::default() };
-        let mut full = toml::Table::try_from(&defaults).expect("a flat struct is a TOML table");
+        let mut full = defaults.table();
         let named = table.get("method").and_then(|v| v.as_str()).unwrap_or(&defaults.method);
         if let Ok(entry) = method::lookup(named) {
             full.extend(entry.method.settings().parse::<toml::Table>().expect("settings of a method are TOML"));
@@ -138,6 +142,10 @@ impl PoseConfig {
         if canonical {
             // Single points look uniform only under much more noise than whole orbits.
             full.insert("sigma_max".into(), 5.0.into());
+        }
+        if let Some(other) = table.get("solid").and_then(|v| v.as_str()).filter(|other| *other != solid) {
+            let problem = format!("solid = {other} in the settings, but {solid} is asked for; leave one of them out");
+            return Err(PoseError::Setting { problem });
         }
         for (key, value) in table {
             match full.get(key) {
@@ -217,6 +225,20 @@ impl PoseConfig {
         {
             return refuse(format!("{key} = 0: at least 1"));
         }
+        if !method.method.denoises() {
+            // Written out in every config file, so that only other values than the usual ones are a mistake.
+            let usual = Self::default();
+            let given = [
+                ("head", self.head != usual.head),
+                ("targets", self.targets != usual.targets),
+                ("sigma_min", self.sigma_min != usual.sigma_min),
+                ("sigma_max", self.sigma_max != usual.sigma_max),
+                ("nfe", self.nfe != usual.nfe),
+            ];
+            if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+                return refuse(format!("method = {}: {key} has no meaning for it", self.method));
+            }
+        }
         match method.method.refuses(self) {
             Some(problem) => refuse(format!("method = {}: {problem}", self.method)),
             None => Ok(()),
@@ -280,6 +302,23 @@ impl PoseConfig {
         }
     }
 
+    /// All keys with their values, also those that `config.toml` leaves out.
+    fn table(&self) -> toml::Table {
+        let mut table = toml::Table::try_from(self).expect("a flat struct is a TOML table");
+        table.entry("weights").or_insert_with(|| self.weights.clone().into());
+        table
+    }
+
+    /// Keys whose values are not those of `other`, with both values.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let (ours, theirs) = (self.table(), other.table());
+        let differs = |(key, value): (&String, &toml::Value)| {
+            let then = theirs.get(key)?;
+            (then != value).then(|| format!("{key} was {then}, now {value}"))
+        };
+        ours.iter().filter_map(differs).collect()
+    }
+
     /// Hash of everything that decides the weights.
     pub fn hash(&self) -> String {
         let decisive =
@@ -337,6 +376,8 @@ mod tests {
             ("draws = 0", "draws = 0"),
             ("ema = 1.5", "ema"),
             ("head = 'modulated'", "targets = canonical"),
+            ("method = 'ipdf'\ntargets = 'canonical'", "targets has no meaning"),
+            ("solid = 'cone'", "but cube is asked for"),
             ("method = 'flow'\nsymmetrised = true", "symmetrised"),
         ] {
             let error = config(text).unwrap_err().to_string();

@@ -16,14 +16,11 @@ use mad_core::{
     noise::{Anchor, LevelDraw},
     pose::Symmetry,
     rng::{Purpose, Rng, stream},
-    sample::{Denoiser, Generate, SampleError, lookup},
+    sample::{BLOCK_ROWS, Denoiser, Generate, SampleError, lookup},
 };
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Images whose samples walk together.
-const GROUP: usize = 64;
 
 /// Noise above which one position of a picture is enough: what others add is far less than the noise.
 const COARSE: f64 = 0.1;
@@ -51,6 +48,10 @@ struct Anchored {
 }
 
 impl PoseMethod for Anchored {
+    fn denoises(&self) -> bool {
+        true
+    }
+
     fn refuses(&self, config: &PoseConfig) -> Option<String> {
         let orbit = config.head == PoseHead::Modulated && config.targets == PoseTargets::Orbit;
         orbit.then(|| "head = modulated does not know which poses look the same; set targets = canonical".into())
@@ -168,27 +169,34 @@ impl PoseModel for Denoising {
         let head = bridge::vector_f32(weights[self.encoder.layout().len()..].to_vec(), &device);
         let generate =
             Generate { nfe: self.config.nfe, ..Generate::new(lookup(SAMPLER)?, self.config.noise_range(), seed) };
-        let groups: Vec<(usize, &[f32])> = images.chunks(GROUP * pixels).enumerate().collect();
-        let drawn: Vec<Result<(Points, Drift), SampleError>> = groups
+        // Rows of one walk stay together in one block, since each belongs to an image.
+        let most = draws.clamp(1, BLOCK_ROWS);
+        let group = BLOCK_ROWS / most;
+        let pieces: Vec<(&[f32], usize)> = images
+            .chunks(group * pixels)
+            .flat_map(|images| (0..draws).step_by(most).map(move |from| (images, most.min(draws - from))))
+            .collect();
+        let drawn: Vec<Result<(Points, Drift), SampleError>> = pieces
             .into_par_iter()
+            .enumerate()
             .with_max_len(1)
-            .map(|(group, images)| {
+            .map(|(piece, (images, draws))| {
                 let count = images.len() / pixels;
                 let views = turns.iter().map(|turn| {
                     let seen = self.seen(weights, &turn.images(images, self.config.size));
                     (*turn, bridge::matrix_f32(seen, [count, self.head.features()], &device))
                 });
                 let denoiser = Given { model: self, head: &head, views: views.collect(), draws, device: &device };
-                let generate = Generate { seed: seed.wrapping_add(group as u64), ..generate };
+                let generate = Generate { seed: seed.wrapping_add(piece as u64), ..generate };
                 let n = count * draws;
                 let samples = generate.collect(&denoiser, self.base.as_ref(), self.manifold.as_ref(), n)?;
                 Ok((samples.points, samples.drift))
             })
             .collect();
         let (mut poses, mut drift) = (Vec::new(), Drift::default());
-        for (group, block) in drawn.into_iter().enumerate() {
+        for (piece, block) in drawn.into_iter().enumerate() {
             let (points, moved) = block?;
-            let mut rng = stream(seed, Purpose::Sample, (1 << 40) + group as u64);
+            let mut rng = stream(seed, Purpose::Sample, (1 << 40) + piece as u64);
             poses.extend(points.rows().map(|x| self.space.pose(x, &mut rng)));
             drift = drift.merge(moved);
         }

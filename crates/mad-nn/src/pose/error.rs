@@ -1,6 +1,6 @@
 //! What can go wrong with poses from images.
 
-use crate::{run::RunError, train::TrainError};
+use crate::{run::RunError, train::TrainError, vision::weights::WeightsError};
 use mad_core::sample::SampleError;
 use std::path::PathBuf;
 
@@ -39,6 +39,9 @@ pub enum PoseError {
         /// What is wrong.
         problem: String,
     },
+    /// Weights to begin with cannot be used.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     /// The run folder cannot be made or read.
     #[error(transparent)]
     Run(#[from] RunError),

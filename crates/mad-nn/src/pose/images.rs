@@ -2,16 +2,19 @@
 
 use super::{PoseConfig, PoseError};
 use mad_core::{
-    manifold::Quaternion,
-    pose::{Archive, Solid, Split, View, rotation},
+    manifold::{Quaternion, conjugate},
+    pose::{Action, Archive, Solid, Split, Symmetry, View, rotation},
     rng::{Purpose, Rng, stream},
 };
 use rand::RngExt as _;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Added to the seed of test poses, so that they are the same for every run and strange to every training.
+/// Seed of test poses: the same for every run, and not one that anybody trains with.
 const TEST_SEED: u64 = 0x5EED_0F7E;
+
+/// Most bytes that the images of one part of an archive may take.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// Images of one solid, as numbers from 0 to 1, with their poses.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +25,7 @@ pub struct PoseBatch {
     pub poses: Vec<Quaternion>,
 }
 
-/// A source of images.
+/// Where the images of training come from.
 #[derive(Debug, Clone)]
 pub enum Images {
     /// New poses for every step.
@@ -38,10 +41,8 @@ pub enum Images {
         solid: Solid,
         /// Pixels of a side.
         size: usize,
-        /// The training part.
+        /// All of them.
         train: PoseBatch,
-        /// The test part.
-        test: PoseBatch,
     },
 }
 
@@ -50,23 +51,26 @@ impl Images {
     pub fn open(config: &PoseConfig) -> Result<Self, PoseError> {
         let (solid, size) = (config.solid(), config.size);
         if config.archive.is_empty() {
-            return Ok(Images::Rendered { solid, view: View { size, ..View::default() } });
+            return Ok(Images::Rendered { solid, view: view(config) });
         }
-        let archive = Archive::open(Path::new(&config.archive))?;
-        let (train, test) = (kept(&archive, Split::Train, solid, size)?, kept(&archive, Split::Test, solid, size)?);
+        let train = kept(config, Split::Train, usize::MAX)?;
         if train.poses.is_empty() {
             return Err(PoseError::NoImages { path: config.archive.clone().into(), solid: solid.name() });
         }
-        Ok(Images::Kept { solid, size, train, test })
+        Ok(Images::Kept { solid, size, train })
     }
 
-    /// Pixels of one image.
-    fn pixels(&self) -> usize {
-        let size = match self {
-            Images::Rendered { view, .. } => view.size,
-            Images::Kept { size, .. } => *size,
-        };
-        size * size
+    /// Hash of the images and poses of an archive; empty for rendered ones, which the settings decide.
+    pub fn hash(&self) -> String {
+        let Images::Kept { train, .. } = self else { return String::new() };
+        let mut hasher = blake3::Hasher::new();
+        for value in &train.images {
+            hasher.update(&value.to_le_bytes());
+        }
+        for value in train.poses.iter().flatten() {
+            hasher.update(&value.to_le_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
     }
 
     /// The images of training step `step`.
@@ -77,8 +81,8 @@ impl Images {
                 let poses = (0..count).map(|_| rotation::uniform(&mut rng)).collect();
                 rendered(*solid, view, poses)
             }
-            Images::Kept { solid, size, train, .. } => {
-                let n = self.pixels();
+            Images::Kept { solid, size, train } => {
+                let n = size * size;
                 let mut batch = PoseBatch { images: vec![0.0; count * n], poses: Vec::with_capacity(count) };
                 for image in batch.images.chunks_exact_mut(n) {
                     let place = rng.random_range(0..train.poses.len());
@@ -90,21 +94,20 @@ impl Images {
             }
         }
     }
+}
 
-    /// The first `count` images of the test part; all runs see the same ones.
-    pub fn test(&self, count: usize) -> PoseBatch {
-        match self {
-            Images::Rendered { solid, view } => {
-                let mut rng = stream(TEST_SEED, Purpose::Data, 0);
-                rendered(*solid, view, (0..count).map(|_| rotation::uniform(&mut rng)).collect())
-            }
-            Images::Kept { test, .. } => {
-                let count = count.min(test.poses.len());
-                let images = test.images[..count * self.pixels()].to_vec();
-                PoseBatch { images, poses: test.poses[..count].to_vec() }
-            }
-        }
+/// The first `count` images of the test part; all runs on the same solid see the same ones.
+pub fn test_images(config: &PoseConfig, count: usize) -> Result<PoseBatch, PoseError> {
+    if !config.archive.is_empty() {
+        return kept(config, Split::Test, count);
     }
+    let mut rng = stream(TEST_SEED, Purpose::Data, 0);
+    let poses = (0..count).map(|_| rotation::uniform(&mut rng)).collect();
+    Ok(rendered(config.solid(), &view(config), poses))
+}
+
+fn view(config: &PoseConfig) -> View {
+    View { size: config.size, ..View::default() }
 }
 
 fn rendered(solid: Solid, view: &View, poses: Vec<Quaternion>) -> PoseBatch {
@@ -114,17 +117,33 @@ fn rendered(solid: Solid, view: &View, poses: Vec<Quaternion>) -> PoseBatch {
     PoseBatch { images, poses }
 }
 
-fn kept(archive: &Archive, split: Split, solid: Solid, size: usize) -> Result<PoseBatch, PoseError> {
-    let rotations = archive.rotations(split, solid)?;
-    let mut batch = PoseBatch { images: Vec::new(), poses: Vec::new() };
-    for (index, orbit) in rotations.iter().enumerate() {
-        let image = archive.image(split, solid, index)?;
-        let first = batch.images.len();
-        batch.images.resize(first + size * size, 0.0);
-        image.grey(size, &mut batch.images[first..]);
-        batch.poses.extend(orbit.first());
+/// At most `most` images of a part of the archive that the settings name.
+fn kept(config: &PoseConfig, split: Split, most: usize) -> Result<PoseBatch, PoseError> {
+    let (path, solid, size) = (Path::new(&config.archive), config.solid(), config.size);
+    let archive = Archive::open(path)?;
+    let mut poses = archive.labels(split, solid)?;
+    match archive.check_action() {
+        Ok(Action::Right) => {}
+        Ok(Action::Left) => poses.iter_mut().for_each(|q| *q = conjugate(q)),
+        // Poses of a solid without symmetry list nothing that could tell.
+        Err(_) if solid.symmetry() == Symmetry::Trivial => {}
+        Err(e) => return Err(e.into()),
     }
-    Ok(batch)
+    poses.truncate(most);
+    let bytes = poses.len() as u64 * (size * size) as u64 * 4;
+    if bytes > MAX_BYTES {
+        let problem = format!(
+            "{}: {} images of {size} pixels a side take {bytes} bytes, more than {MAX_BYTES}; set a smaller size",
+            path.display(),
+            poses.len()
+        );
+        return Err(PoseError::Setting { problem });
+    }
+    let mut images = vec![0.0; poses.len() * size * size];
+    for (index, image) in images.chunks_exact_mut(size * size).enumerate() {
+        archive.image(split, solid, index)?.grey(size, image);
+    }
+    Ok(PoseBatch { images, poses })
 }
 
 /// A move of the picture that is a move of the pose: quarter turns about the line of sight, perhaps after a reflection.
@@ -234,6 +253,7 @@ mod tests {
         let images = Images::open(&config).unwrap();
         assert_eq!(images.batch(3, 1, 7), images.batch(3, 1, 7));
         assert_ne!(images.batch(3, 1, 7).poses, images.batch(3, 1, 8).poses);
-        assert_eq!(images.test(2).poses, images.test(5).poses[..2]);
+        let test = |count| test_images(&config, count).unwrap();
+        assert_eq!(test(2).poses, test(5).poses[..2]);
     }
 }

@@ -185,25 +185,19 @@ impl Scored {
         Self { config: config.clone(), encoder, plan, head, layout }
     }
 
-    /// One scorer for each image; what the image adds to the first layer is computed here, once.
-    fn scorers(&self, weights: &[f32], images: &[f32]) -> Vec<Scorer> {
-        let (encoder, head) = weights.split_at(self.encoder.layout().len());
+    /// The scorer of an image; what the image adds to the first layer is computed here, once.
+    fn scorer(&self, head: &[f32], plan: &Plan, seen: &[f32]) -> Scorer {
         let first = &self.plan.layers()[0];
         let cut = first.weight.start + QUERY_NUMBERS * first.outputs;
-        let plan = plan(QUERY_NUMBERS, &self.config);
-        let seen = self.encoder.encode_host(images, encoder);
-        let scorer = |seen: &[f32]| {
-            let mut bias = head[first.bias.clone()].to_vec();
-            for (v, row) in seen.iter().zip(head[cut..first.weight.end].chunks_exact(first.outputs)) {
-                bias.iter_mut().zip(row).for_each(|(b, w)| *b += v * w);
-            }
-            let numbers = [&head[first.weight.start..cut], &bias, &head[first.bias.end..]].concat();
-            Scorer(Forward::new(plan.clone(), &numbers))
-        };
-        seen.par_chunks_exact(self.config.features).map(scorer).collect()
+        let mut bias = head[first.bias.clone()].to_vec();
+        for (v, row) in seen.iter().zip(head[cut..first.weight.end].chunks_exact(first.outputs)) {
+            bias.iter_mut().zip(row).for_each(|(b, w)| *b += v * w);
+        }
+        let numbers = [&head[first.weight.start..cut], &bias, &head[first.bias.end..]].concat();
+        Scorer(Forward::new(plan.clone(), &numbers))
     }
 
-    /// What `answer` makes of the scorer and the law of each image; laws are large, so that none outlives its answer.
+    /// What `answer` makes of the scorer and the law of each image; both are large, so that none outlives its answer.
     fn each<T: Send>(
         &self,
         weights: &[f32],
@@ -213,9 +207,14 @@ impl Scored {
         let coarse: Vec<Cell> = Cell::all(COARSE).collect();
         let centres: Vec<Quaternion> = coarse.iter().map(|cell| cell.centre()).collect();
         let numbers = encoded(centres.iter());
-        let scorers = self.scorers(weights, images);
-        let one = |(i, scorer): (usize, &Scorer)| answer(i, scorer, &scorer.leaves(&coarse, &numbers));
-        scorers.par_iter().enumerate().with_max_len(1).map(one).collect()
+        let (encoder, head) = weights.split_at(self.encoder.layout().len());
+        let plan = plan(QUERY_NUMBERS, &self.config);
+        let seen = self.encoder.encode_host(images, encoder);
+        let one = |(i, seen): (usize, &[f32])| {
+            let scorer = self.scorer(head, &plan, seen);
+            answer(i, &scorer, &scorer.leaves(&coarse, &numbers))
+        };
+        seen.par_chunks_exact(self.config.features).enumerate().with_max_len(1).map(one).collect()
     }
 }
 

@@ -44,6 +44,11 @@ pub trait PoseMethod: std::fmt::Debug + Send + Sync {
         ""
     }
 
+    /// Whether it learns to take noise away, so that noise levels, targets and heads mean something.
+    fn denoises(&self) -> bool {
+        false
+    }
+
     /// Why the settings cannot be, if so.
     fn refuses(&self, _config: &PoseConfig) -> Option<String> {
         None

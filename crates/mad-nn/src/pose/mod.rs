@@ -14,6 +14,7 @@ mod images;
 mod ipdf;
 mod method;
 mod normaliser;
+mod pretrained;
 mod regression;
 mod run;
 mod score;
@@ -23,7 +24,7 @@ mod testing;
 
 pub use config::{PoseConfig, PoseHead, PoseTargets};
 pub use error::PoseError;
-pub use images::{Images, PoseBatch, Turn};
+pub use images::{Images, PoseBatch, Turn, test_images};
 pub use method::{POSE_METHODS, PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, lookup};
 pub use run::{PoseFit, PoseRun, fit_pose};
-pub use score::{PoseReport, score_pose};
+pub use score::{PoseReport, TEST_DRAWS, score_pose};

@@ -9,7 +9,7 @@
 //! └─ checkpoints/    step-00002000/ …
 //! ```
 
-use super::{Images, PoseBatch, PoseConfig, PoseError, PoseModel, PoseSamples, method};
+use super::{Images, PoseBatch, PoseConfig, PoseError, PoseModel, PoseSamples, method, pretrained::pretrained};
 use crate::{
     bridge,
     checkpoint::{self, Identity, State},
@@ -17,14 +17,11 @@ use crate::{
     disk::{Disk, RealDisk},
     method::{Graded, Objective},
     net::Layout,
-    run::RunError,
+    run::{RunError, text},
     train::{Observer, Outcome, Trainee, Training, Validation, train},
 };
 use burn::tensor::Device;
-use mad_core::{
-    pose::Archive,
-    rng::{Purpose, stream},
-};
+use mad_core::rng::{Purpose, stream};
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -47,12 +44,16 @@ struct Info {
     revision: Option<String>,
     /// Hash of the settings that decide the weights.
     config_hash: String,
+    /// Hash of the images of an archive; empty if they are rendered.
+    #[serde(default)]
+    data_hash: String,
 }
 
 /// An open pose run.
 pub struct PoseRun {
     path: PathBuf,
     config: PoseConfig,
+    data_hash: String,
     model: Box<dyn PoseModel>,
 }
 
@@ -86,10 +87,7 @@ impl PoseRun {
         if !Self::is_at(path) {
             return Err(PoseError::NotAPoseRun { path: path.into() });
         }
-        let read = |name: &str| {
-            let file = path.join(name);
-            fs::read_to_string(&file).map_err(|e| RunError::io("read", &file, e))
-        };
+        let read = |name: &str| text(&path.join(name));
         let damaged = |name: &str, problem: String| RunError::Damaged { path: path.join(name), problem };
         let info: Info = serde_json::from_str(&read(INFO)?).map_err(|e| damaged(INFO, e.to_string()))?;
         if info.schema > SCHEMA {
@@ -102,11 +100,11 @@ impl PoseRun {
             return Err(damaged(CONFIG, problem.into()).into());
         }
         let model = method::lookup(&config.method)?.method.model(&config);
-        Ok(Self { path: path.into(), config, model })
+        Ok(Self { path: path.into(), config, data_hash: info.data_hash, model })
     }
 
     /// Makes the folder, all of it or nothing.
-    fn create(path: &Path, config: &PoseConfig) -> Result<Self, PoseError> {
+    fn create(path: &Path, config: &PoseConfig, data_hash: String) -> Result<Self, PoseError> {
         if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(RunError::Occupied { path: path.into() }.into());
         }
@@ -115,6 +113,7 @@ impl PoseRun {
             version: env!("CARGO_PKG_VERSION").into(),
             revision: option_env!("MAD_REVISION").map(Into::into),
             config_hash: config.hash(),
+            data_hash,
         };
         let info = serde_json::to_string_pretty(&info).expect("strings can be written as JSON") + "\n";
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -178,9 +177,18 @@ impl PoseRun {
 
     /// The averaged weights of a step that has a checkpoint.
     pub fn weights_at(&self, step: u64) -> Result<Vec<f32>, PoseError> {
-        let state: State = checkpoint::load(&self.checkpoints(), step, self.model.layout(), &Trainee::identity(self))
+        let state: State = checkpoint::load(&self.checkpoints(), step, self.model.layout(), &self.identity())
             .map_err(RunError::from)?;
         Ok(state.weights.ema)
+    }
+
+    fn checkpoints(&self) -> PathBuf {
+        self.path.join("checkpoints")
+    }
+
+    /// What its checkpoints belong to.
+    fn identity(&self) -> Identity {
+        Identity { config_hash: self.config.hash(), data_hash: self.data_hash.clone() }
     }
 
     /// Poses drawn for one image, whose pixels are those of the run.
@@ -189,47 +197,53 @@ impl PoseRun {
     }
 }
 
-impl Trainee for PoseRun {
+/// A run with the images it is trained on.
+struct Fitting<'a> {
+    run: &'a PoseRun,
+    images: Images,
+    /// First weights of the encoder, if they are not random.
+    pretrained: Vec<f32>,
+}
+
+impl Trainee for Fitting<'_> {
     fn path(&self) -> &Path {
-        &self.path
+        &self.run.path
     }
 
     fn training(&self) -> Training {
-        self.config.training()
+        self.run.config.training()
     }
 
     fn identity(&self) -> Identity {
-        // The images are part of the settings: they are rendered from the seed, or named by their archive.
-        Identity { config_hash: self.config.hash(), data_hash: String::new() }
+        self.run.identity()
     }
 
     fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
-        let images = Images::open(&self.config).map_err(|e| RunError::Contents { problem: e.to_string() })?;
-        Ok(Box::new(PoseObjective { run: self, images }))
+        Ok(Box::new(PoseObjective(self)))
     }
 }
 
 /// What a pose run minimises.
-struct PoseObjective<'a> {
-    run: &'a PoseRun,
-    images: Images,
-}
+struct PoseObjective<'a>(&'a Fitting<'a>);
 
 impl Objective for PoseObjective<'_> {
     fn layout(&self) -> &Layout {
-        self.run.model.layout()
+        self.0.run.model.layout()
     }
 
     fn initialise(&self, seed: u64) -> Vec<f32> {
-        self.run.model.initialise(seed)
+        let mut weights = self.0.run.model.initialise(seed);
+        weights[..self.0.pretrained.len()].copy_from_slice(&self.0.pretrained);
+        weights
     }
 
     fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
-        let PoseConfig { images, seed, .. } = self.run.config;
-        let batch: PoseBatch = self.images.batch(images, seed, step);
+        let Fitting { run, images, .. } = self.0;
+        let PoseConfig { images: count, seed, .. } = run.config;
+        let batch: PoseBatch = images.batch(count, seed, step);
         let mut rng = stream(seed, Purpose::Train, step);
         let (loss, gradient) =
-            bridge::differentiate(weights, device, |weights| self.run.model.loss(weights, &batch, &mut rng, device));
+            bridge::differentiate(weights, device, |weights| run.model.loss(weights, &batch, &mut rng, device));
         Graded { loss, gradient, levels: vec![0.0] }
     }
 
@@ -246,21 +260,21 @@ pub fn fit_pose(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<PoseFit, PoseError> {
-    if !config.archive.is_empty() {
-        // Before anything is written.
-        Archive::open(Path::new(&config.archive))?;
-    }
+    // Before anything is written.
+    let (images, pretrained) = (Images::open(config)?, pretrained(config)?);
     let run = match resume && PoseRun::is_at(out) {
-        false => PoseRun::create(out, config)?,
-        true => {
-            let run = PoseRun::open(out)?;
-            if run.config.hash() != config.hash() {
-                let problem = format!("{}: settings differ from those of the run; choose another --out", out.display());
-                return Err(PoseError::Setting { problem });
-            }
-            run
-        }
+        false => PoseRun::create(out, config, images.hash())?,
+        true => PoseRun::open(out)?,
     };
-    let trained = train(DeviceChoice::Cpu, &run, observer, stop)?;
+    let differing = config.differences(&run.config);
+    if !differing.is_empty() {
+        let problem = format!("{}: the run began with other settings: {}", out.display(), differing.join(", "));
+        return Err(PoseError::Setting { problem: format!("{problem}; choose another --out") });
+    }
+    if images.hash() != run.data_hash {
+        let problem = format!("{}: the images of {} have changed since the run began", out.display(), config.archive);
+        return Err(PoseError::Setting { problem: format!("{problem}; choose another --out") });
+    }
+    let trained = train(DeviceChoice::Cpu, &Fitting { run: &run, images, pretrained }, observer, stop)?;
     Ok(PoseFit { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
 }

@@ -1,6 +1,6 @@
 //! The score of a pose model on images it has not seen.
 
-use super::{Images, PoseError, PoseRun, PoseSamples};
+use super::{PoseError, PoseRun, PoseSamples, test_images};
 use mad_core::{
     manifold::Quaternion,
     metrics::Drift,
@@ -8,6 +8,9 @@ use mad_core::{
 };
 use rayon::prelude::*;
 use serde::Serialize;
+
+/// Samples for each test image where no other number is asked for.
+pub const TEST_DRAWS: usize = 16;
 
 /// Members of an orbit at which the log-density is taken, and images: each pair costs an evaluation.
 const MOST_LISTED: usize = 24;
@@ -43,7 +46,7 @@ pub fn score_pose(
         Some(step) => run.weights_at(step)?,
         None => run.weights()?,
     };
-    let test = Images::open(run.config())?.test(count);
+    let test = test_images(run.config(), count)?;
     let symmetry = run.config().solid().symmetry();
     let begun = std::time::Instant::now();
     let PoseSamples { poses, modes, drift } = run.model().sample(&weights, &test.images, draws, seed)?;
@@ -56,13 +59,12 @@ pub fn score_pose(
     let mut score = score(symmetry, &answers).ok_or_else(nothing)?;
     let off = test.poses.iter().zip(&modes).map(|(truth, mode)| symmetry.distance(mode, truth).to_degrees());
     score.mode_error = Some(off.sum::<f64>() / modes.len().max(1) as f64);
-    let listed = symmetry.listed();
-    let some = listed.len().div_ceil(MOST_LISTED);
+    let listed = symmetry.some(MOST_LISTED);
     let orbits: Vec<Vec<Quaternion>> = test
         .poses
         .iter()
         .take(MOST_DENSITIES)
-        .map(|q| listed.iter().step_by(some).map(|g| mad_core::manifold::multiply(q, g)).collect())
+        .map(|q| listed.iter().map(|g| mad_core::manifold::multiply(q, g)).collect())
         .collect();
     let pixels = test.images.len() / test.poses.len().max(1);
     let seen = &test.images[..orbits.len() * pixels];

@@ -233,7 +233,8 @@ pub(crate) fn metrics(folder: &Path) -> Result<Vec<serde_json::Value>, RunError>
     parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
 }
 
-fn text(path: &Path) -> Result<String, RunError> {
+/// A text file of a run folder, unless it is far too large.
+pub(crate) fn text(path: &Path) -> Result<String, RunError> {
     let size = fs::metadata(path).map_err(|e| RunError::io("read", path, e))?.len();
     if size > MAX_TEXT {
         return Err(RunError::Damaged { path: path.into(), problem: format!("{size} bytes are too many") });

@@ -6,7 +6,7 @@ use crate::{
     plot::{CurvePanel, FAN, Figure, Panel, PicturePanel, PlotError, RotationsPanel, Scale, TiltWheel},
 };
 use mad_core::{Points, manifold::multiply};
-use mad_nn::pose::{Images, PoseRun};
+use mad_nn::pose::{PoseRun, test_images};
 use std::borrow::Cow;
 
 /// Poses sampled for each picture.
@@ -26,26 +26,22 @@ pub struct Row<'a> {
 /// Draws a test picture of each solid beside the poses that each run finds possible.
 pub fn draw(title: &str, rows: &[Row]) -> Result<Figure<'static>, CliError> {
     let mut figure = Figure::new(title);
-    for (index, row) in rows.iter().enumerate() {
-        let mut panels = answers(row, 0, 0)?;
-        if index == 0 {
-            panels.push(Box::new(TiltWheel));
-        }
-        figure.push_row(panels);
+    for row in rows {
+        figure.push_row(answers(row, 0, 0)?);
     }
     Ok(figure)
 }
 
-/// Test picture number `index`, and for each run the poses that it finds possible, with rings around the true ones.
+/// Test picture number `index`, and for each run the poses that it finds possible, with rings around the true ones
+/// and the meaning of their colours.
 pub fn answers(row: &Row, index: usize, seed: u64) -> Result<Vec<Box<dyn Panel>>, CliError> {
     let Some((_, first)) = row.runs.first() else { return Ok(Vec::new()) };
     let size = first.config().size;
-    let test = Images::open(first.config())?.test(index + 1);
+    let test = test_images(first.config(), index + 1)?;
     let Some(pose) = test.poses.get(index) else { return Ok(Vec::new()) };
     let pixels = test.images[index * size * size..(index + 1) * size * size].to_vec();
-    let listed = first.config().solid().symmetry().listed();
-    let every = listed.len().div_ceil(MOST_MARKS);
-    let truth = Points::from_vec(listed.iter().step_by(every).flat_map(|g| multiply(pose, g)).collect(), 4);
+    let members = first.config().solid().symmetry().some(MOST_MARKS);
+    let truth = Points::from_vec(members.iter().flat_map(|g| multiply(pose, g)).collect(), 4);
     let panel = |(label, run): &(&str, PoseRun)| -> Result<Box<dyn Panel>, CliError> {
         let poses = run.sample(&pixels, POSES, seed)?.poses;
         Ok(Box::new(RotationsPanel {
@@ -57,6 +53,7 @@ pub fn answers(row: &Row, index: usize, seed: u64) -> Result<Vec<Box<dyn Panel>>
         }))
     };
     let mut panels = row.runs.iter().map(panel).collect::<Result<Vec<_>, _>>()?;
+    panels.push(Box::new(TiltWheel));
     panels.insert(0, Box::new(PicturePanel { title: row.title.to_owned(), size, pixels }));
     Ok(panels)
 }

@@ -28,8 +28,8 @@ use rayon::prelude::*;
 /// Hidden layers of the network that places the centres.
 const HIDDEN: usize = 2;
 
-/// Weights of maps at first, relative to the usual ones: near the identity, but no two centres alike.
-const FIRST_SCALE: f32 = 1.0;
+/// Weights of the last layer of the first map at first, relative to the usual ones: near the identity.
+const FIRST_SCALE: f32 = 0.1;
 
 /// Samples of each image among which the most likely one is looked for, at least.
 const CANDIDATES: usize = 64;
@@ -303,11 +303,9 @@ impl PoseModel for Coupled {
             let chained = i < 2 + self.config.depth;
             let seed = seed.wrapping_add(i as u64);
             let mut numbers = if chained { part.initialise_plainly(seed) } else { vec![0.0; part.len()] };
-            if chained {
-                let plan = if i == 1 { &self.first } else { &self.coupling };
-                let last = plan.layers()[HIDDEN].weight.clone();
-                let scale = if i == 1 { 0.1 * FIRST_SCALE } else { FIRST_SCALE };
-                numbers[last].iter_mut().for_each(|w| *w *= scale);
+            if i == 1 {
+                let last = self.first.layers()[HIDDEN].weight.clone();
+                numbers[last].iter_mut().for_each(|w| *w *= FIRST_SCALE);
             }
             weights.extend(numbers);
         }
