@@ -6,12 +6,15 @@ use std::fmt;
 /// Doubt above which cells are called too coarse.
 const COARSE: f64 = 0.05;
 
+/// Coarser grids inside a list of cells.
+const PARTS: usize = 8;
+
 /// An integral, and by how much the cells leave it open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Integral {
     /// The sum over all cells.
     pub value: f64,
-    /// Half of the difference between the integrals over every second cell: large if peaks are narrower than cells.
+    /// Standard error of the integral from those over coarser grids inside this one: large if peaks are narrower than cells.
     pub doubt: f64,
 }
 
@@ -29,16 +32,17 @@ impl Integral {
 
     /// From cells in rows of `row`, a spiral being one cell after the other.
     fn over(cells: &[f64], row: usize) -> Self {
-        let mean = |cells: &mut dyn Iterator<Item = &f64>| {
-            let (sum, count) = cells.fold((0.0, 0_usize), |(sum, count), cell| (sum + cell, count + 1));
-            sum / count.max(1) as f64
-        };
-        let half = |parity: usize| {
-            let chosen = cells.iter().enumerate().filter(|(i, _)| (i / row + i % row) % 2 == parity);
-            mean(&mut chosen.map(|(_, cell)| cell))
-        };
-        let doubt = if cells.len() < 2 { 0.0 } else { 0.5 * (half(0) - half(1)).abs() };
-        Self { value: mean(&mut cells.iter()), doubt }
+        let class = |i: usize| if row == 1 { i % PARTS } else { i / row % 2 * 2 + i % row % 2 };
+        let mut parts = [(0.0, 0_usize); PARTS];
+        for (i, cell) in cells.iter().enumerate() {
+            let part = &mut parts[class(i)];
+            *part = (part.0 + cell, part.1 + 1);
+        }
+        let value = cells.iter().sum::<f64>() / cells.len().max(1) as f64;
+        let means: Vec<f64> = parts.iter().filter(|part| part.1 > 0).map(|part| part.0 / part.1 as f64).collect();
+        let n = means.len().max(2) as f64;
+        let square = means.iter().map(|mean| (mean - value).powi(2)).sum::<f64>() / (n - 1.0);
+        Self { value, doubt: (square / n).sqrt() }
     }
 }
 
@@ -68,13 +72,10 @@ mod tests {
             (narrow.value - 1.3).abs() < 1e-12 && narrow.doubt > 1.0 && narrow.to_string().contains('±'),
             "{narrow}"
         );
-        // One row of a square of 10 × 10 is a peak in one direction: a checkerboard takes half of it each time.
-        let mut ridge = vec![0.0; 100];
-        ridge[30..40].fill(10.0);
-        assert!(Integral::over(&ridge, 10).doubt < 1e-12);
-        ridge[30..40].fill(0.0);
-        ridge[35] = 100.0;
-        assert!(Integral::over(&ridge, 10).doubt > 0.9);
+        let mut square = vec![1.0; 100];
+        assert_eq!(Integral::over(&square, 10), Integral { value: 1.0, doubt: 0.0 });
+        square[35] = 100.0;
+        assert!(Integral::over(&square, 10).doubt > 0.9);
         assert_eq!(Integral::over(&[2.0], 1), Integral { value: 2.0, doubt: 0.0 });
     }
 }
