@@ -133,19 +133,27 @@ pub struct DensityPanel<'a> {
     pub points: Option<&'a Points>,
 }
 
+impl DensityPanel<'_> {
+    /// The heading, if all points have `dim` coordinates and there is one density per grid point.
+    fn checked(&self, dim: usize) -> Result<String, PlotError> {
+        let title = self.title.to_owned();
+        if let Some(found) = [Some(self.grid), self.points].into_iter().flatten().map(Points::dim).find(|&d| d != dim) {
+            return Err(PlotError::Coordinates { title, expected: dim, found });
+        }
+        let (expected, found) = (self.grid.len(), self.log_density.len());
+        if expected != found {
+            return Err(PlotError::Densities { title, expected, found });
+        }
+        Ok(title)
+    }
+}
+
 /// World maps shaded by density, all with the same shades.
 pub fn density_map<'a>(title: &str, panels: &[DensityPanel<'a>], scale: Scale) -> Result<Figure<'a>, PlotError> {
     let axis = map::density_axis(scale, panels.iter().flat_map(|p| p.log_density.iter().copied()));
     let mut row: Vec<Box<dyn figure::Panel + 'a>> = Vec::new();
     for panel in panels {
-        let title = panel.title.to_owned();
-        if let Some(found) = [Some(panel.grid), panel.points].into_iter().flatten().map(Points::dim).find(|&d| d != 3) {
-            return Err(PlotError::Coordinates { title, expected: 3, found });
-        }
-        let (expected, found) = (panel.grid.len(), panel.log_density.len());
-        if expected != found {
-            return Err(PlotError::Densities { title, expected, found });
-        }
+        let title = panel.checked(3)?;
         row.push(Box::new(map::MapPanel {
             title,
             note: panel.note.to_owned(),
@@ -170,14 +178,7 @@ pub fn density_of_angles<'a>(
     let axis = map::density_axis(scale, panels.iter().flat_map(|p| p.log_density.iter().copied()));
     let mut row: Vec<Box<dyn figure::Panel + 'a>> = Vec::new();
     for panel in panels {
-        let title = panel.title.to_owned();
-        if let Some(found) = [Some(panel.grid), panel.points].into_iter().flatten().map(Points::dim).find(|&d| d != 4) {
-            return Err(PlotError::Coordinates { title, expected: 4, found });
-        }
-        let (expected, found) = (panel.grid.len(), panel.log_density.len());
-        if expected != found {
-            return Err(PlotError::Densities { title, expected, found });
-        }
+        let title = panel.checked(4)?;
         row.push(Box::new(HeatPanel {
             title,
             note: panel.note.to_owned(),
@@ -196,8 +197,7 @@ pub fn density_of_angles<'a>(
 
 /// The two sides of the globe shaded by density: the one with its peak in the middle and the one behind it.
 pub fn density_globes<'a>(title: &str, panel: DensityPanel<'a>, scale: Scale) -> Result<Figure<'a>, PlotError> {
-    // The same checks as for the map.
-    density_map("", &[panel], scale)?;
+    panel.checked(3)?;
     let axis = map::density_axis(scale, panel.log_density.iter().copied());
     let peak = panel.log_density.iter().enumerate().filter(|(_, d)| d.is_finite()).max_by(|a, b| a.1.total_cmp(b.1));
     let peak =
