@@ -567,6 +567,7 @@ pub enum ListKind {
     Solids,
     Encoders,
     PoseMethods,
+    PoseSettings,
 }
 
 /// Print a completion script for a shell

@@ -155,6 +155,7 @@ impl From<PoseRunError> for CliError {
     fn from(error: PoseRunError) -> Self {
         match error {
             PoseRunError::Archive(error) => CliError::Pose(error),
+            PoseRunError::Config(error) => CliError::Config(error),
             PoseRunError::Run(error) => CliError::Run(error),
             PoseRunError::Train(error) => CliError::Train(error),
             PoseRunError::Sample(error) => CliError::Sample(error),

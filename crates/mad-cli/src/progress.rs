@@ -47,9 +47,12 @@ impl Meter {
             How::Plain { started, last, from } if last.elapsed() >= PLAIN_INTERVAL && done < self.total => {
                 *last = Instant::now();
                 let rate = (done - *from) as f64 / started.elapsed().as_secs_f64();
-                let left = if rate > 0.0 { (self.total - done) as f64 / rate } else { f64::NAN };
                 let (label, total, note) = (&self.label, self.total, note());
-                output::say(format!("{label} {done}/{total} {rate:.1}/s {note} {left:.0}s left"));
+                let left = match rate > 0.0 {
+                    true => format!(" {:.0}s left", (total - done) as f64 / rate),
+                    false => String::new(),
+                };
+                output::say(format!("{label} {done}/{total} {rate:.1}/s {note}{left}"));
             }
             How::Plain { .. } | How::Nothing => {}
         }

@@ -111,7 +111,7 @@ fn mistakes_are_named_with_their_exit_codes() {
     let desk = Desk::new();
     assert!(desk.fails(2, "fit symsol:teapot --out run").contains("icosa"));
     assert!(desk.fails(2, "fit symsol:cube --out run --set stesp=3").contains("did you mean `steps`"));
-    assert!(desk.fails(2, "fit symsol:cube --out run --method magic").contains("known are"));
+    assert!(desk.fails(2, "fit symsol:cube --out run --method magic").contains("allowed: mad, dsm"));
     assert!(desk.fails(2, "fit symsol:cube --out run --base mixture").contains("--base"));
     assert!(desk.fails(5, "fit symsol:cube --out run --set archive=nowhere").contains("nowhere"));
     assert!(desk.fails(5, "fit symsol:cube --out run --set encoder=resnet18 --set weights=no.pth").contains("no.pth"));

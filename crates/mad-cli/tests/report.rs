@@ -174,6 +174,7 @@ fn angles_and_products() {
     assert!(!page.contains(">Density</h2>"));
     assert!(page.contains("<th scope=\"row\">tx, data</th>") && page.contains("<th scope=\"row\">qw</th>"));
     assert!(page.contains(">tx</text>") && page.contains(">ty</text>"), "axes have the names of the file");
+    assert!(page.contains(">−100</text>"), "and its units");
     assert!(commands(&page)[0].contains("--manifold 'product(so3,euclid:3)'"), "{:?}", commands(&page));
 }
 

@@ -357,6 +357,7 @@ fn real_columns_are_standardised_and_come_back() {
     assert_eq!(columns.encode_header(), ["x", "qx", "qy", "qz", "qw", "y", "z"]);
     let back = numbers(&columns.encode_row(points.row(2)));
     assert!(close(&back, &[100.0, 1.0, 0.0, 0.0, 0.0, 500.0, 5.0], 1e-10));
+    assert!(close(columns.in_file_units(&points).row(2), &[1.0, 0.0, 0.0, 0.0, 100.0, 500.0, 5.0], 1e-10));
     // The same poses as ambient coordinates, and in another form, with the same scale.
     let matrix = format!("{MATRIX},tx,ty,tz\n1,0,0,0,1,0,0,0,1,1,10,5\n");
     let other = folder.read("matrix.csv", matrix).unwrap();

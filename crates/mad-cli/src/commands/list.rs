@@ -10,10 +10,10 @@ use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::METRICS;
 use mad_core::pose::SOLIDS;
 use mad_core::sample::SAMPLERS;
-use mad_nn::config::{KEYS, RECIPES};
+use mad_nn::config::{KEYS, Key, RECIPES};
 use mad_nn::method::{METHODS, MethodOption};
 use mad_nn::net::NETWORKS;
-use mad_nn::pose::POSE_METHODS;
+use mad_nn::pose::{POSE_KEYS, POSE_METHODS};
 use mad_nn::vision::ENCODERS;
 use serde_json::{Map, Value, json};
 
@@ -30,6 +30,7 @@ const ALL: &[ListKind] = &[
     ListKind::Solids,
     ListKind::Encoders,
     ListKind::PoseMethods,
+    ListKind::PoseSettings,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -96,9 +97,11 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
         }
         ListKind::Encoders => ("encoders", ENCODERS.iter().map(|e| pair(e.name, e.summary)).collect()),
         ListKind::PoseMethods => ("pose methods", POSE_METHODS.iter().map(|m| pair(m.name, m.summary)).collect()),
-        ListKind::Settings => {
-            let text = |k: &mad_nn::config::Key| format!("{} ({})", k.summary, k.allowed());
-            ("settings", KEYS.iter().map(|k| (k.name.to_owned(), text(k))).collect())
-        }
+        ListKind::Settings => ("settings", settings(KEYS)),
+        ListKind::PoseSettings => ("pose settings", settings(POSE_KEYS)),
     }
+}
+
+fn settings(keys: &[Key]) -> Vec<(String, String)> {
+    keys.iter().map(|key| (key.name.to_owned(), format!("{} ({})", key.summary, key.allowed()))).collect()
 }

@@ -45,8 +45,11 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
 
 /// Draws data beside samples of one or more models, once for every file.
 pub fn beside(opened: &Opened, data: &Points, models: &[(&str, &Points)], out: &[&Path]) -> Result<(), CliError> {
-    let look = Look::of(opened);
-    let figure = look.beside(&opened.run.manifold().spec(), data, models)?;
+    let (look, columns) = (Look::of(opened), opened.columns());
+    let data = columns.in_file_units(data);
+    let models: Vec<_> = models.iter().map(|(title, points)| (*title, columns.in_file_units(points))).collect();
+    let models: Vec<_> = models.iter().map(|(title, points)| (*title, points)).collect();
+    let figure = look.beside(&opened.run.manifold().spec(), &data, &models)?;
     Ok(out.iter().try_for_each(|path| figure.save(path))?)
 }
 
@@ -76,7 +79,7 @@ impl Look {
         Self { view, names, levels, support }
     }
 
-    /// Data beside samples of one or more models.
+    /// Data beside samples of one or more models, in the units of the file.
     pub fn beside<'a>(
         &'a self,
         title: &str,

@@ -218,7 +218,9 @@ impl<'a> Subject<'a> {
         let look = Look::of(self.opened);
         let method = self.method();
         let spec = &self.opened.run.config().manifold;
-        let picture = look.beside("", &self.data, &[(&method, &self.samples)])?;
+        let columns = self.opened.columns();
+        let (data, samples) = (columns.in_file_units(&self.data), columns.in_file_units(&self.samples));
+        let picture = look.beside("", &data, &[(&method, &samples)])?;
         let (n, m) = (self.data.len(), self.samples.len());
         let title = format!("Training data beside samples of the model on {spec}: {n} rows and {m} samples.");
         let caption = format!("{n} training rows beside {m} samples of the model.");

@@ -10,7 +10,8 @@ use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
 use crate::reproduce::figures::symsol::{Row, answers};
-use mad_nn::pose::{PoseConfig, PoseReport, PoseRun, TEST_DRAWS, score_pose};
+use mad_nn::config::Key;
+use mad_nn::pose::{POSE_KEYS, PoseConfig, PoseReport, PoseRun, TEST_DRAWS, score_pose};
 
 /// Test pictures that are scored unless another number is asked for.
 const PICTURES: usize = 500;
@@ -109,14 +110,12 @@ fn training(run: &PoseRun) -> Result<Html, CliError> {
 }
 
 fn settings(config: &PoseConfig) -> Html {
-    let rows: Vec<Vec<String>> = config
-        .to_toml()
-        .lines()
-        .filter_map(|line| line.split_once(" = "))
-        .map(|(key, value)| vec![key.to_owned(), value.to_owned()])
-        .collect();
+    let values = config.table();
+    let value = |key: &Key| values.get(key.name).map(ToString::to_string).unwrap_or_default();
+    let rows: Vec<Vec<String>> =
+        POSE_KEYS.iter().map(|key| vec![key.name.to_owned(), value(key), key.summary.to_owned()]).collect();
     let summary = Html::element("summary", format!("All {} settings", rows.len()));
-    Html::element("details", summary.and(table("config.toml of the run", &["key", "value"], &rows)))
+    Html::element("details", summary.and(table("Settings of the run", &["key", "value", "meaning"], &rows)))
 }
 
 fn commands(args: &Report, config: &PoseConfig, pictures: usize) -> Html {

@@ -1,6 +1,6 @@
 //! The list of keys: name, meaning, domain.
 
-use super::{RECIPES, activation::ACTIVATIONS, levels::parse_levels};
+use super::{ConfigError, RECIPES, activation::ACTIVATIONS, levels::parse_levels};
 use crate::{
     method::{METHODS, MethodSpec},
     net::NETWORKS,
@@ -21,11 +21,13 @@ pub enum Domain {
     Levels,
     /// A method, perhaps with options.
     Method,
+    /// Yes or no.
+    Flag,
     /// Any text up to 4096 bytes.
     Text,
 }
 
-/// One line of [`KEYS`].
+/// One line of [`KEYS`] or of [`POSE_KEYS`](crate::pose::POSE_KEYS).
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Name in config files and `--set`.
@@ -38,11 +40,11 @@ pub struct Key {
     pub neutral: bool,
 }
 
-const fn key(name: &'static str, domain: Domain, summary: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, domain: Domain, summary: &'static str) -> Key {
     Key { name, summary, domain, neutral: false }
 }
 
-const fn neutral(name: &'static str, domain: Domain, summary: &'static str) -> Key {
+pub(crate) const fn neutral(name: &'static str, domain: Domain, summary: &'static str) -> Key {
     Key { name, summary, domain, neutral: true }
 }
 
@@ -114,6 +116,7 @@ impl Key {
             (Domain::Choice(words), Value::String(v)) => words().contains(&v.as_str()).then(|| value.clone()),
             (Domain::Levels, Value::String(v)) => parse_levels(v).map(|_| value.clone()),
             (Domain::Method, Value::String(v)) => MethodSpec::parse(v).is_ok().then(|| value.clone()),
+            (Domain::Flag, Value::Boolean(_)) => Some(value.clone()),
             (Domain::Text, Value::String(v)) => (v.len() <= 4096).then(|| value.clone()),
             _ => None,
         }
@@ -130,20 +133,55 @@ impl Key {
                 let names: Vec<_> = METHODS.iter().map(|m| m.name).collect();
                 format!("{}, perhaps with options such as rsgm:loss=dsmv (`mad list methods`)", names.join(", "))
             }
+            Domain::Flag => "true, false".into(),
             Domain::Text => "text of at most 4096 bytes".into(),
         }
     }
 }
 
+/// The key of `keys` called `name` and the value in its usual form; `list` names the list that `mad list` shows them in.
+pub(crate) fn admit(
+    keys: &'static [Key],
+    list: &str,
+    name: &str,
+    value: &Value,
+    origin: &str,
+) -> Result<(&'static str, Value), ConfigError> {
+    let Some(key) = keys.iter().find(|key| key.name == name) else {
+        let hint = nearest(keys, name)
+            .map_or_else(|| format!("; `mad list {list}` shows all"), |key| format!(" (did you mean `{key}`?)"));
+        return Err(ConfigError::UnknownKey { origin: origin.into(), key: name.into(), hint });
+    };
+    let checked = key.check(value).ok_or_else(|| {
+        let shown = value.to_string();
+        let value = if shown.len() > 80 { format!("{}…", shown.chars().take(80).collect::<String>()) } else { shown };
+        ConfigError::Value { origin: origin.into(), key: key.name, value, allowed: key.allowed() }
+    })?;
+    Ok((key.name, checked))
+}
+
+/// The key that is nearly called `name`.
+fn nearest(keys: &'static [Key], name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase().replace('-', "_");
+    keys.iter()
+        .map(|key| (strsim::jaro_winkler(key.name, &name), key.name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, key)| key)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::POSE_KEYS;
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<_> = KEYS.iter().map(|k| k.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), KEYS.len());
+        for keys in [KEYS, POSE_KEYS] {
+            let mut names: Vec<_> = keys.iter().map(|k| k.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), keys.len());
+        }
     }
 }

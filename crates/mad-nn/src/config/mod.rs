@@ -12,6 +12,7 @@ mod recipe;
 
 pub use error::ConfigError;
 pub use keys::{Domain, KEYS, Key};
+pub(crate) use keys::{admit, key, neutral};
 pub use levels::parse_levels;
 pub use partial::Partial;
 pub use recipe::{RECIPES, Recipe};

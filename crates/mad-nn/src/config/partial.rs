@@ -1,6 +1,6 @@
 //! Settings somebody asked for, each checked when it arrives.
 
-use super::{ConfigError, KEYS, Key};
+use super::{ConfigError, KEYS, Key, admit};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -101,28 +101,10 @@ impl Partial {
     }
 
     fn put(&mut self, name: &str, value: Value, origin: &str) -> Result<(), ConfigError> {
-        let Some(key) = Key::lookup(name) else {
-            return Err(ConfigError::UnknownKey { origin: origin.into(), key: name.into(), hint: nearest(name) });
-        };
-        let Some(checked) = key.check(&value) else {
-            let shown = value.to_string();
-            let value =
-                if shown.len() > 80 { format!("{}…", shown.chars().take(80).collect::<String>()) } else { shown };
-            return Err(ConfigError::Value { origin: origin.into(), key: key.name, value, allowed: key.allowed() });
-        };
-        self.values.insert(key.name, (checked, origin.into()));
+        let (key, checked) = admit(KEYS, "settings", name, &value, origin)?;
+        self.values.insert(key, (checked, origin.into()));
         Ok(())
     }
-}
-
-/// ` (did you mean …?)` for a key that is nearly right.
-fn nearest(name: &str) -> String {
-    KEYS.iter()
-        .map(|key| (strsim::jaro_winkler(key.name, &name.to_lowercase().replace('-', "_")), key.name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, key)| format!(" (did you mean `{key}`?)"))
-        .unwrap_or_else(|| "; `mad list settings` shows all".into())
 }
 
 #[cfg(test)]

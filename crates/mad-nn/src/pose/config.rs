@@ -1,8 +1,8 @@
 //! Settings of a pose run: flat keys, the same in a config file and in `--set key=value`.
 
-use super::{PoseError, Turn, method};
+use super::{POSE_KEYS, PoseError, Turn, method};
 use crate::{
-    config::Select,
+    config::{Select, admit},
     optim::{Adam, Decline, Rate},
     train::Training,
     vision,
@@ -147,16 +147,7 @@ impl PoseConfig {
             let problem = format!("solid = {other} in the settings, but {solid} is asked for; leave one of them out");
             return Err(PoseError::Setting { problem });
         }
-        for (key, value) in table {
-            match full.get(key) {
-                None => return Err(unknown(key, full.keys())),
-                // A whole number stands for itself where a number with a fraction is meant.
-                Some(toml::Value::Float(_)) if value.is_integer() => {
-                    full.insert(key.clone(), (value.as_integer().unwrap_or_default() as f64).into());
-                }
-                Some(_) => drop(full.insert(key.clone(), value.clone())),
-            }
-        }
+        full.extend(table.clone());
         Self::from_table(full, "settings")
     }
 
@@ -169,12 +160,24 @@ impl PoseConfig {
     }
 
     fn from_table(table: toml::Table, origin: &str) -> Result<Self, PoseError> {
-        let config: Self = serde_path_to_error::deserialize(table).map_err(|e| {
+        let mut checked = toml::Table::new();
+        for (name, value) in &table {
+            let (key, value) = admit(POSE_KEYS, "pose-settings", name, value, origin)?;
+            checked.insert(key.into(), value);
+        }
+        let config: Self = serde_path_to_error::deserialize(checked).map_err(|e| {
             let (key, problem) = (e.path().to_string(), e.inner().message().to_owned());
             PoseError::Setting { problem: format!("{origin}: {key}: {problem}") }
         })?;
-        config.check()?;
+        config.check_together()?;
         Ok(config)
+    }
+
+    /// The same settings with so many calls of the denoiser per sample.
+    pub(super) fn with_nfe(&self, nfe: usize) -> Result<Self, PoseError> {
+        let mut table = self.table();
+        table.insert("nfe".into(), toml::Value::Integer(i64::try_from(nfe).unwrap_or(i64::MAX)));
+        Self::from_table(table, "--nfe")
     }
 
     /// As `config.toml` holds it.
@@ -182,49 +185,14 @@ impl PoseConfig {
         toml::to_string(self).expect("a flat struct of numbers and strings can be written as TOML")
     }
 
-    pub(super) fn check(&self) -> Result<(), PoseError> {
+    /// Whether settings that are fine by themselves fit each other.
+    fn check_together(&self) -> Result<(), PoseError> {
         let refuse = |problem: String| Err(PoseError::Setting { problem });
-        if Solid::lookup(&self.solid).is_none() {
-            let known: Vec<&str> = mad_core::pose::SOLIDS.iter().map(|solid| solid.name()).collect();
-            return refuse(format!("solid = {}: known are {}", self.solid, known.join(", ")));
-        }
         let method = method::lookup(&self.method)?;
         vision::Encoder::new(&self.encoder, self.encoder_shape(self.features))
             .map_err(|e| PoseError::Setting { problem: format!("encoder: {e}") })?;
         NoiseRange::new(self.sigma_min, self.sigma_max)
             .map_err(|e| PoseError::Setting { problem: format!("sigma_min, sigma_max: {e}") })?;
-        let counts = [
-            ("size", self.size, 16, 512),
-            ("features", self.features, 1, 4096),
-            ("width", self.width, 1, 4096),
-            ("depth", self.depth, 1, 64),
-            ("images", self.images, 1, 65_536),
-            ("draws", self.draws, 1, 65_536),
-            ("nfe", self.nfe, 2, 10_000),
-        ];
-        if let Some((key, value, least, most)) = counts.into_iter().find(|(_, v, least, most)| v < least || v > most) {
-            return refuse(format!("{key} = {value}: from {least} to {most}"));
-        }
-        let rates = [
-            ("learning_rate", self.learning_rate, 1.0),
-            ("weight_decay", self.weight_decay, 1.0),
-            ("clip", self.clip, f64::MAX),
-            ("ema", self.ema, 1.0 - 1e-9),
-            ("auxiliary", self.auxiliary, f64::MAX),
-        ];
-        if let Some((key, value, most)) = rates.into_iter().find(|(_, v, most)| !(*v >= 0.0 && v <= most)) {
-            return refuse(format!("{key} = {value}: from 0 to {most}"));
-        }
-        if let Some((key, _)) = [
-            ("checkpoint_every", self.checkpoint_every),
-            ("log_every", self.log_every),
-            ("keep_checkpoints", self.keep_checkpoints),
-        ]
-        .into_iter()
-        .find(|(_, v)| *v == 0)
-        {
-            return refuse(format!("{key} = 0: at least 1"));
-        }
         if !method.method.denoises() {
             // Written out in every config file, so that only other values than the usual ones are a mistake.
             let usual = Self::default();
@@ -303,7 +271,7 @@ impl PoseConfig {
     }
 
     /// All keys with their values, also those that `config.toml` leaves out.
-    fn table(&self) -> toml::Table {
+    pub fn table(&self) -> toml::Table {
         let mut table = toml::Table::try_from(self).expect("a flat struct is a TOML table");
         table.entry("weights").or_insert_with(|| self.weights.clone().into());
         table
@@ -327,15 +295,6 @@ impl PoseConfig {
     }
 }
 
-fn unknown<'a>(key: &str, known: impl Iterator<Item = &'a String>) -> PoseError {
-    let known: Vec<&str> = known.map(String::as_str).collect();
-    let near = known.iter().max_by(|a, b| strsim::jaro_winkler(a, key).total_cmp(&strsim::jaro_winkler(b, key)));
-    let hint = near
-        .filter(|name| strsim::jaro_winkler(name, key) > 0.8)
-        .map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
-    PoseError::Setting { problem: format!("unknown key `{key}`{hint}; known: {}", known.join(", ")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,6 +311,22 @@ mod tests {
         assert_ne!(made.hash(), config("steps = 8").unwrap().hash());
         let often = PoseConfig { checkpoint_every: 3, ..made.clone() };
         assert_eq!(often.hash(), made.hash());
+    }
+
+    #[test]
+    fn every_setting_is_listed() {
+        let (made, table) = (PoseConfig::default(), PoseConfig::default().table());
+        let listed: Vec<&str> = POSE_KEYS.iter().map(|key| key.name).collect();
+        assert!(listed.len() == table.len() && listed.iter().all(|key| table.contains_key(*key)), "{listed:?}");
+        for key in POSE_KEYS.iter().filter(|key| key.neutral) {
+            let mut other = table.clone();
+            let changed = match &table[key.name] {
+                toml::Value::Boolean(v) => (!v).into(),
+                v => (v.as_integer().unwrap() + 1).into(),
+            };
+            other.insert(key.name.into(), changed);
+            assert_eq!(PoseConfig::from_table(other, "test").unwrap().hash(), made.hash(), "{}", key.name);
+        }
     }
 
     #[test]
@@ -377,6 +352,7 @@ mod tests {
             ("ema = 1.5", "ema"),
             ("head = 'modulated'", "targets = canonical"),
             ("method = 'ipdf'\ntargets = 'canonical'", "targets has no meaning"),
+            ("symmetrised = 1", "true, false"),
             ("solid = 'cone'", "but cube is asked for"),
             ("method = 'flow'\nsymmetrised = true", "symmetrised"),
         ] {

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoseError {
-    /// A setting is unknown, out of range or does not fit the others.
+    /// A setting is unknown or out of range.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
+    /// A setting does not fit the others.
     #[error("{problem}")]
     Setting {
         /// Key, value and what is allowed.

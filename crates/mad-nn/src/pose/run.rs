@@ -137,8 +137,7 @@ impl PoseRun {
 
     /// The same run with so many calls of the denoiser per sample.
     pub fn with_nfe(self, nfe: usize) -> Result<Self, PoseError> {
-        let config = PoseConfig { nfe, ..self.config };
-        config.check()?;
+        let config = self.config.with_nfe(nfe)?;
         let model = method::lookup(&config.method)?.method.model(&config);
         Ok(Self { config, model, ..self })
     }

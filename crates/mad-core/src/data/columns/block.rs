@@ -365,8 +365,10 @@ impl Block {
                 };
                 levels.iter().map(text).collect()
             }
-            Block::Real { mean, scale, .. } => {
-                x.iter().zip(mean).zip(scale).map(|((x, m), s)| Cell::Number(x * s + m)).collect()
+            Block::Real { .. } => {
+                let mut values = x.to_vec();
+                self.restore(&mut values);
+                numbers(&values)
             }
         }
     }
@@ -385,6 +387,12 @@ impl Block {
             *mean += *scale * m;
             *scale *= s;
         }
+    }
+
+    /// Undoes [`Block::standardise`] for the coordinates of one point.
+    pub(super) fn restore(&self, x: &mut [f64]) {
+        let Block::Real { mean, scale, .. } = self else { return };
+        x.iter_mut().zip(mean).zip(scale).for_each(|((x, m), s)| *x = *x * s + m);
     }
 
     /// −Σ ln scale of real columns.

@@ -232,6 +232,21 @@ impl Columns {
         }
     }
 
+    /// The points with their real coordinates in the units of the training file; all others stay as they are.
+    pub fn in_file_units(&self, points: &Points) -> Points {
+        assert_eq!(points.dim(), self.dim(), "points of other columns");
+        let mut restored = points.clone();
+        for row in restored.rows_mut() {
+            let mut rest = row;
+            for block in &self.blocks {
+                let (own, others) = rest.split_at_mut(block.dim());
+                block.restore(own);
+                rest = others;
+            }
+        }
+        restored
+    }
+
     /// What to add to a log-density in model coordinates to make it per original unit of the real columns: −Σ ln scale.
     pub fn log_jacobian(&self) -> f64 {
         self.blocks.iter().map(Block::log_jacobian).sum()
