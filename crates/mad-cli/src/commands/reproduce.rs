@@ -93,7 +93,8 @@ fn experiments(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
         protocols: list(&args.protocols),
     };
     let mut experiments = named(args)?;
-    for experiment in &mut experiments {
+    // An experiment without runs has no parts.
+    for experiment in experiments.iter_mut().filter(|experiment| !experiment.methods.is_empty()) {
         experiment.keep(&only, "asked for")?;
     }
     Ok(experiments)

@@ -24,8 +24,8 @@ const VALIDATION_ROWS: usize = 2048;
 /// Points on each side of the MMD on a curve over training time, as in the paper.
 const CURVE_SAMPLES: usize = 1000;
 
-/// Fewest samples drawn, so that their time can be measured.
-const TIMED_SAMPLES: usize = 1000;
+/// Samples drawn in all, so that one unlucky draw does not decide: an MMD is also averaged over as many draws as they make.
+const ALL_SAMPLES: usize = 10_000;
 
 /// Added to the seed of fresh rows, so that they differ from those of training and from each other.
 const TEST_SEED: u64 = 1_000_000_007;
@@ -83,26 +83,31 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     let size = reference.len();
 
     let sampling = Instant::now();
-    let drawn = size.max(TIMED_SAMPLES);
-    let (samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
+    let drawn = size.max(1) * (ALL_SAMPLES / size.max(1)).max(1);
+    let (mut samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
     let sampling_seconds = sampling.elapsed().as_secs_f64() * 1000.0 / drawn as f64;
-    let mut points = samples.head(size);
-    points.rows_mut().for_each(|x| manifold.canonicalise(x));
+    samples.rows_mut().for_each(|x| manifold.canonicalise(x));
+    let dim = samples.dim();
+    let draw = |rows: &[f64]| Points::from_vec(rows.to_vec(), dim);
+    let draws: Vec<Points> = samples.as_slice().chunks_exact(size.max(1) * dim).map(draw).collect();
 
     let mut values = BTreeMap::new();
     let mut kernels = BTreeMap::new();
     let kinds = kernels_of(job, manifold);
     for (index, kernel) in kinds.iter().enumerate() {
         let name = if index == 0 { "mmd".to_owned() } else { format!("mmd_{}", kernel_name(kernel)) };
-        let found = mmd(manifold, kernel, &points, &reference)?;
+        let found = draws.iter().map(|draw| mmd(manifold, kernel, draw, &reference)).collect::<Result<Vec<_>, _>>()?;
+        let mean = found.iter().map(|found| found.biased_root).sum::<f64>() / found.len() as f64;
+        let first = &found[0];
         let level = floor(manifold, kernel, size, &reference, Some(&pool), FLOOR_DRAWS, job.seed)?;
         values.insert(format!("{name}_floor"), level.value);
         if index == 0 {
-            values.insert("mmd2_unbiased".into(), found.unbiased_squared);
-            values.insert("mmd_over_floor".into(), found.biased_root / level.value);
+            values.insert("mmd2_unbiased".into(), first.unbiased_squared);
+            values.insert("mmd_mean".into(), mean);
+            values.insert("mmd_mean_over_floor".into(), mean / level.value);
         }
-        values.insert(name.clone(), found.biased_root);
-        kernels.insert(name, found.kernel);
+        values.insert(name.clone(), first.biased_root);
+        kernels.insert(name, first.kernel.clone());
     }
     if job.score.curve.is_some() {
         let reference = curve_reference(job, &opened)?;
@@ -110,7 +115,7 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         values.insert("mmd_curve_floor".into(), level.value);
     }
     if manifold.intrinsic_dim() == 0 {
-        values.insert("tv".into(), total_variation(manifold, &points, &reference)?);
+        values.insert("tv".into(), total_variation(manifold, &draws[0], &reference)?);
     }
     let nll = eval::nll(&opened, &test);
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
