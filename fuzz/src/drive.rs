@@ -54,7 +54,7 @@ pub fn drive(target: &Target, findings: &Path) {
         let mut rng = stream(seed, Purpose::Data, count);
         let bytes = changed(&kept, target.words, &mut rng);
         let outcome = attempt(target, &bytes, folder.path(), findings);
-        if seen.insert(words_of(&outcome)) && kept.len() < MOST_KEPT {
+        if kept.len() < MOST_KEPT && seen.insert(words_of(&outcome)) {
             kept.push(bytes);
         }
         count += 1;

@@ -1,6 +1,6 @@
 //! What the user typed. Nothing here knows what it means; see `commands/`.
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mad_core::data::EulerSequence;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ pub struct Reading {
     /// Columns to use, by name or number: `phi,psi` or `3-9`
     #[arg(long, value_name = "LIST")]
     pub columns: Option<String>,
-    /// Unit of angle columns without `_deg` or `_rad` in their names
+    /// Unit of angles, latitudes and longitudes whose names do not end in `_deg` or `_rad`
     #[arg(long, value_enum, value_name = "UNIT")]
     pub angle_unit: Option<AngleUnit>,
     /// Order of quaternion columns without telling names
@@ -256,7 +256,7 @@ pub struct Eval {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub metrics: Vec<String>,
     /// Samples to draw from a run, as many as the reference has if absent; test pictures of a pose run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     pub n: Option<usize>,
     /// Poses sampled for each picture; 16 if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -333,7 +333,7 @@ pub struct Plot {
     #[arg(long, value_enum, default_value_t = PlotWhat::Samples)]
     pub what: PlotWhat,
     /// Samples to draw
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub n: Option<usize>,
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]

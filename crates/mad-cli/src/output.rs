@@ -3,6 +3,7 @@
 use crate::args::Common;
 use crate::error::CliError;
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use mad_core::data::{DataError, Output};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -65,16 +66,12 @@ fn line(text: &str) -> Result<(), CliError> {
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|source| CliError::io("standard output", source))
 }
 
-/// Writes a file that appears whole or not at all; an older one stays until the new one is complete.
-pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+/// Writes a file that appears whole or not at all; an older one stays until the new one is complete. Pipes and devices are
+/// written in place.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    let mut output = Output::create(path)?;
+    output.write_all(bytes).map_err(|source| DataError::Io { path: path.into(), action: "write", source })?;
+    output.commit()
 }
 
 /// A table with a header; numbers should come formatted.

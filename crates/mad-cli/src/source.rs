@@ -38,7 +38,7 @@ impl Source {
             return Ok(());
         }
         let text = serde_json::to_string_pretty(self).map_err(|e| CliError::io(&path, e.into()))? + "\n";
-        output::replace(&path, text.as_bytes()).map_err(|e| CliError::io(&path, e))
+        Ok(output::write_whole(&path, text.as_bytes())?)
     }
 
     /// What the folder of a run says; `None` if it says nothing that can be read.

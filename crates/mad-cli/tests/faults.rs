@@ -250,7 +250,8 @@ fn none_few_and_many_are_numbers_too() {
     let desk = desk_with_data();
     let error = |words: &str| desk.mad(words).output().expect("program started");
     // No steps: the untrained model is saved.
-    desk.ok("fit d.csv --manifold sphere:2 --out none --steps 0 --seed 1 --set width=8 --set depth=1");
+    let said = desk.ok("fit d.csv --manifold sphere:2 --out none --steps 0 --seed 1 --set width=8 --set depth=1");
+    assert!(said.contains("untrained"), "{said}");
     assert_eq!(desk.names("none/checkpoints"), ["step-00000000"]);
     let nothing = desk.ok("sample none --n 0 --seed 1");
     assert_eq!(nothing.lines().count(), 1, "a header alone: {nothing}");
@@ -261,9 +262,40 @@ fn none_few_and_many_are_numbers_too() {
     let output = shell(&desk, script);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).lines().count(), 2);
-    for words in ["sample none --n -1", "sample none --n x", "fit d.csv --manifold sphere:2 --out r --steps -1"] {
+    for words in [
+        "sample none --n -1",
+        "sample none --n x",
+        "plot none --n 0",
+        "eval none --against test --n 1",
+        "fit d.csv --manifold sphere:2 --out r --steps -1",
+    ] {
         assert_eq!(error(words).status.code(), Some(2), "{words}");
     }
+}
+
+#[test]
+fn a_run_that_diverges_ends_with_code_six() {
+    let desk = desk_with_data();
+    let wild = "--set learning_rate=10 --set schedule=constant --set warmup=0 --set clip=0 --set width=8 --seed 1";
+    let fit = format!("fit d.csv --manifold sphere:2 --steps 400 {wild} --set checkpoint_every=1");
+    for (name, network) in [("deep", "activation=identity --set depth=16"), ("bent", "activation=silu --set depth=8")] {
+        let error = desk.fails(6, &format!("{fit} --set {network} --out {name}"));
+        assert!(error.contains("diverged at step") && error.contains("learning_rate"), "{error}");
+        // The checkpoint is whole and holds finite weights, though they may be too large to be of use.
+        let sampled = desk.mad(&format!("sample {name} --n 3 --seed 1")).output().expect("program started");
+        assert!(matches!(sampled.status.code(), Some(0 | 6)), "{}", text(&sampled.stderr));
+    }
+}
+
+#[test]
+fn weights_that_would_answer_are_looked_at_on_resume() {
+    let desk = desk_with_data();
+    let fit = format!("fit d.csv --manifold sphere:2 --out run {} --set keep_checkpoints=9", common::TINY);
+    let selected = desk.json(&fit)["selected_step"].as_u64().expect("a number");
+    let tensors = desk.path(&format!("run/checkpoints/step-{selected:08}/tensors.safetensors"));
+    std::fs::write(&tensors, b"short").expect("written");
+    let error = desk.fails(4, &format!("{fit} --resume"));
+    assert!(error.contains("tensors.safetensors") && error.contains("remove its folder"), "{error}");
 }
 
 #[test]

@@ -186,10 +186,16 @@ fn methods_without_steps_and_folders_without_a_source_have_pages_too() {
     std::fs::remove_file(desk.path("run").join("source.json")).expect("removed");
     desk.ok("report run --n 50");
     let page = desk.read("run/report.html");
-    assert!(page.contains("not trained step by step") && page.contains("put the file for DATA"), "{page}");
+    assert!(page.contains("no curves: 0 training steps") && page.contains("put the file for DATA"), "{page}");
     assert!(page.contains("<h1>run on sphere:2</h1>"));
 
     desk.fails(4, "report nowhere");
     desk.fails(5, "report run --n 5 --out missing/folder/report.html");
+    assert!(desk.fails(2, "report run --n 5 --out page.pdf").contains(".html"));
+    // A link keeps pointing to the file that is written.
+    std::fs::write(desk.path("far.html"), "old").unwrap();
+    std::os::unix::fs::symlink(desk.path("far.html"), desk.path("near.html")).unwrap();
+    desk.ok("report run --n 5 --out near.html");
+    assert!(desk.path("near.html").is_symlink() && desk.read("far.html").contains("<h1>run on sphere:2</h1>"));
     desk.fails(2, "report run --n 0");
 }

@@ -7,7 +7,7 @@ use mad_core::{
     Points,
     data::{
         AngleUnit, Cell, ColumnOptions, Columns, DataError, Decoded, Layout, LoadError, QuaternionOrder, ReadOptions,
-        Split, SplitKind, Table, duplicates, load, manifold_named, read, support, write_table, writer,
+        Split, SplitKind, Table, check, duplicates, load, manifold_named, read, support, write_table, writer,
     },
     manifold::{BuildContext, build},
 };
@@ -70,8 +70,22 @@ fn coordinates_off_the_globe_are_refused() {
     refusal(&Layout::Direction, "lat,lon\n0,100\n91,0\n", &["line 3", "column lat", "91", "[-90, 90]"]);
     refusal(&Layout::Direction, "lat,lon\n0,361\n", &["line 2", "column lon", "361"]);
     refusal(&Layout::Direction, "lat,lon\n0,-180.5\n", &["line 2", "column lon"]);
-    let swapped = refusal(&Layout::Direction, "lat,lon\n100,10\n-150,-80\n", &["2 bad rows", "swapped"]);
+    let swapped = refusal(
+        &Layout::Direction,
+        "lat,lon\n100,10\n-150,-80\n",
+        &["2 bad rows", "swapped", "exchange the names of the two columns"],
+    );
     assert!(!swapped.is_usage());
+    // Without telling names the remedy is an option, which works.
+    for (content, columns, remedy) in
+        [("100,10\n-150,-80\n", None, "2,1"), ("a,b\n100,10\n-150,-80\n", Some("a,b"), "b,a")]
+    {
+        let options = |columns: Option<&str>| ColumnOptions { columns: columns.map(Into::into), ..Default::default() };
+        let swapped = refusal_with(&Layout::Direction, content, &options(columns), &["swapped"]);
+        assert!(swapped.to_string().contains(&format!("give --columns {remedy}")), "{swapped}");
+        let (columns, decoded) = decode(&Layout::Direction, content, &options(Some(remedy))).unwrap();
+        assert!(close(&numbers(&columns.encode_row(decoded.points.row(0))), &[100.0, 10.0], 1e-12), "{content}");
+    }
     // Not said when a longitude speaks against it.
     let other = decode(&Layout::Direction, "lat,lon\n100,10\n0,120\n", &ColumnOptions::default()).unwrap_err();
     assert!(!other.to_string().contains("swapped"));
@@ -99,6 +113,14 @@ fn bad_quaternions_are_refused_and_near_ones_repaired() {
     let (_, near) = decode(&Layout::Rotation, &rotation("0,0.9995,0,0"), &ColumnOptions::default()).unwrap();
     assert_eq!(near.points.row(1), [0.0, 1.0, 0.0, 0.0]);
     assert!(near.notices.iter().any(|n| n.contains("1 quaternions were rescaled")), "{:?}", near.notices);
+    // Both edges belong to what is repaired, though 1 - 0.999 rounds to more than 1e-3.
+    let edges = format!("{}0,0.6006,0,0.8008\n", rotation("0,0.999,0,0\n0,0,-1.001,0"));
+    let (_, edges) = decode(&Layout::Rotation, &edges, &ColumnOptions::default()).unwrap();
+    assert!(edges.notices.iter().any(|n| n.contains("3 quaternions were rescaled")), "{:?}", edges.notices);
+    refusal(&Layout::Rotation, &rotation("0,0.9989,0,0"), &["norm 0.9989"]);
+    let (_, vectors) = decode(&Layout::Direction, "x,y,z\n0.999,0,0\n0,0,1.001\n", &ColumnOptions::default()).unwrap();
+    assert_eq!(vectors.points.row(1), [0.0, 0.0, 1.0]);
+    assert!(vectors.notices.iter().any(|n| n.contains("2 vectors were rescaled")), "{:?}", vectors.notices);
     let options = ColumnOptions { normalize: true, ..Default::default() };
     let (_, scaled) = decode(&Layout::Rotation, &rotation("0,0,-3e100,4e100"), &options).unwrap();
     assert!(close(scaled.points.row(1), &[0.0, 0.0, -0.6, 0.8], 1e-15));
@@ -264,8 +286,9 @@ fn too_many_levels_are_refused() {
     let content: String = (0..50).map(|i| format!("v{i},a\n")).collect();
     let options = ColumnOptions { max_levels: 40, ..Default::default() };
     let content = format!("name,kind\n{content}");
-    let error = refusal_with(&Layout::Categories(None), &content, &options, &["line 42", "`name`", "40"]);
+    let error = refusal_with(&Layout::Categories(None), &content, &options, &["line 42", "`name`", "40", "50 in all"]);
     assert!(matches!(error, DataError::TooManyLevels { .. }));
+    assert!(!error.to_string().contains("max_levels") && error.to_string().contains("Group rare values"), "{error}");
 }
 
 #[test]
@@ -342,6 +365,95 @@ fn angles_need_a_unit_and_keep_it() {
 }
 
 #[test]
+fn places_in_radians_are_read_and_written_as_radians() {
+    let expected = decode(&Layout::Direction, "lat,lon\n30,-90\n-90,180\n", &ColumnOptions::default()).unwrap().1;
+    let rows = "0.5235987755982988,-1.5707963267948966\n-1.5707963267948966,3.141592653589793\n";
+    let radians = ColumnOptions { angle_unit: Some(AngleUnit::Rad), ..Default::default() };
+    for (header, options, columns) in [
+        ("lat_rad,lon_rad\n", ColumnOptions::default(), None),
+        ("Latitude (rad),Longitude [radians]\n", ColumnOptions::default(), None),
+        ("lat,lon\n", radians.clone(), None),
+        ("", radians.clone(), None),
+        ("a,b\n", radians.clone(), Some("a,b")),
+    ] {
+        let options = ColumnOptions { columns: columns.map(Into::into), ..options };
+        let (columns, decoded) = decode(&Layout::Direction, &format!("{header}{rows}"), &options).unwrap();
+        assert!(close(decoded.points.as_slice(), expected.points.as_slice(), 1e-15), "{header}");
+        let back = numbers(&columns.encode_row(decoded.points.row(0)));
+        assert!(close(&back, &[30f64.to_radians(), -90f64.to_radians()], 1e-15), "{header} {back:?}");
+        assert_eq!(
+            columns.roles().iter().map(|(_, role)| &role[..]).collect::<Vec<_>>(),
+            ["latitude, radians", "longitude, radians"]
+        );
+        // The written file says its unit, is read by the same columns, and is a map like any other.
+        let folder = Folder::new();
+        let mut text = columns.encode_header().join(",") + "\n";
+        for x in decoded.points.rows() {
+            text += &(numbers(&columns.encode_row(x)).iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n");
+        }
+        assert!(text.lines().next().unwrap().contains("rad"), "{text}");
+        let again = folder.read("samples.csv", text).unwrap();
+        assert!(
+            close(columns.decode(&again).unwrap().points.as_slice(), expected.points.as_slice(), 1e-15),
+            "{header}"
+        );
+        if !header.starts_with('a') {
+            let mut map = writer(&folder.path("map.geojson"), &columns.encode_header()).unwrap();
+            map.write(&columns.encode(&decoded.points)).unwrap();
+            map.finish().unwrap();
+            let map = fs::read_to_string(folder.path("map.geojson")).unwrap();
+            assert!(map.contains("[-90,29.99999999999") || map.contains("[-90,30"), "{map}");
+        }
+    }
+    // Single precision passes the bounds; degrees do so by far.
+    let single = format!("lat_rad,lon_rad\n{},{}\n", std::f32::consts::FRAC_PI_2, -std::f32::consts::PI);
+    let pole = decode(&Layout::Direction, &single, &ColumnOptions::default()).unwrap().1;
+    assert_eq!(pole.points.row(0), [0.0, 0.0, 1.0]);
+    refusal(&Layout::Direction, "lat_rad,lon_rad\n45,1\n", &["line 2", "lat_rad", "is it in degrees?"]);
+    // Mixed units, each by its name.
+    let mixed = decode(&Layout::Direction, "lat_deg,lon_rad\n30,-1.5707963267948966\n", &ColumnOptions::default());
+    assert!(close(mixed.unwrap().1.points.row(0), expected.points.row(0), 1e-15));
+}
+
+#[test]
+fn options_that_no_column_needs_are_refused() {
+    let wxyz = ColumnOptions { quat_order: Some(QuaternionOrder::Wxyz), ..Default::default() };
+    let euler = ColumnOptions { euler: Some("zyx".parse().unwrap()), ..Default::default() };
+    let radians = ColumnOptions { angle_unit: Some(AngleUnit::Rad), ..Default::default() };
+    let quaternion = "qx,qy,qz,qw\n0,0,0,1\n";
+    for (layout, content, options, parts) in [
+        (Layout::Rotation, quaternion, &wxyz, ["--quat-order wxyz", "qx, qy, qz, qw already tell the order"]),
+        (Layout::Rotation, &format!("{MATRIX}\n1,0,0,0,1,0,0,0,1\n"), &wxyz, ["--quat-order wxyz", "matrix"]),
+        (Layout::Direction, "lat,lon\n1,2\n", &wxyz, ["--quat-order wxyz", "no columns of this manifold"]),
+        (Layout::Rotation, quaternion, &euler, ["--euler zyx", "qx, qy, qz, qw hold a quaternion"]),
+        (Layout::Real(2), "a,b\n1,2\n", &euler, ["--euler zyx", "no columns of this manifold"]),
+        (Layout::Rotation, quaternion, &radians, ["--angle-unit rad", "hold a quaternion"]),
+        (Layout::Angles(1), "phi_deg\n1\n", &radians, ["--angle-unit rad", "phi_deg already say another unit"]),
+        (Layout::Angles(2), "x0,x1,x2,x3\n1,0,1,0\n", &radians, ["--angle-unit rad", "cosines and sines"]),
+    ] {
+        let error = refusal_with(&layout, content, options, &parts);
+        assert!(matches!(error, DataError::UselessOption { .. }) && error.is_usage(), "{error}");
+    }
+    // What the names say anyway does no harm.
+    for content in ["qw,qx,qy,qz\n1,0,0,0\n", "q0,q1,q2,q3\n1,0,0,0\n", "1,0,0,0\n"] {
+        let decoded = decode(&Layout::Rotation, content, &wxyz).unwrap().1;
+        assert_eq!(decoded.points.row(0), [0.0, 0.0, 0.0, 1.0], "{content}");
+    }
+    assert!(decode(&Layout::Angles(2), "a_rad,b_deg\n1,2\n", &radians).is_ok());
+    let nothing = folder_columns("lat,lon\n1,2\n", "lat,long").unwrap_err();
+    assert!(nothing.is_usage() && nothing.to_string().contains("`long` is neither"), "{nothing}");
+    assert!(folder_columns("lat,lon\n1,2\n", "lat,lon").is_ok());
+}
+
+/// Whether a file has the columns of a selection.
+fn folder_columns(content: &str, columns: &str) -> Result<(), DataError> {
+    let options = ColumnOptions { columns: Some(columns.into()), ..Default::default() };
+    let table = Folder::new().read("c.csv", content)?;
+    assert_eq!(mad_core::data::suggest(&table, &options).is_empty(), options.require_in(&table).is_err());
+    options.require_in(&table)
+}
+
+#[test]
 fn real_columns_are_standardised_and_come_back() {
     let folder = Folder::new();
     let content = "x,qx,qy,qz,qw,y,z,note\n1,0,0,0,1,10,5,a\n3,0,0,1,0,30,5,b\n100,1,0,0,0,500,5,c\n";
@@ -393,6 +505,24 @@ fn finite_sets_are_read_with_weights() {
     let bad = folder.read("bad.csv", "x0,x1,weight\n1,0,3\n0,1,0\n").unwrap();
     let text = support(&bad).unwrap_err().to_string();
     assert!(["bad.csv", "line 3", "column weight"].iter().all(|p| text.contains(p)), "{text}");
+}
+
+#[test]
+fn points_of_a_finite_set_that_never_occur_are_told() {
+    let folder = Folder::new();
+    let path = folder.write("mine.csv", "x0,x1\n0,0\n0,1\n1,0\n1,1\n2,0\n-0,3\n");
+    let spec = format!("points:{}", path.display());
+    let options = ColumnOptions::default();
+    let some = folder.read("some.csv", "x0,x1\n1,0\n0,1\n1,0\n").unwrap();
+    let notices = load(&some, &spec, &options).unwrap().notices;
+    let told = notices.iter().find(|n| n.contains("never occur")).unwrap_or_else(|| panic!("{notices:?}"));
+    contains(told, &["mine.csv", "4 of 6 points", "(0, 0), (1, 1), (2, 0), …"]);
+    let all = folder.read("all.csv", "x0,x1\n1,0\n0,1\n-0,0\n1,1\n2,0\n0,3\n").unwrap();
+    assert!(load(&all, &spec, &options).unwrap().notices.iter().all(|n| !n.contains("never occur")));
+    // Beside other columns, and with a bad row, whose point does not count.
+    let beside = folder.read("beside.csv", "lat,lon,a,b\n1,2,1,0\n3,4,0,1\n91,0,2,0\n").unwrap();
+    let report = check(&beside, &format!("product(sphere:2,{spec})"), &options).unwrap();
+    contains(&report.notices.join("\n"), &["4 of 6 points never occur"]);
 }
 
 #[test]

@@ -147,6 +147,14 @@ fn an_array_of_several_is_chosen_by_name() {
     let text = folder.write("a.csv", "lat,lon\n1,2\n");
     let other = read(&text, &ReadOptions { array: Some("a".into()), ..Default::default() }).unwrap_err();
     assert!(other.is_usage() && other.to_string().contains(".npz"), "{other}");
+    // Only text has a delimiter, or a header or none.
+    for (options, option) in [
+        (ReadOptions { delimiter: Some(b';'), ..Default::default() }, "--delimiter"),
+        (ReadOptions { header: Some(false), ..Default::default() }, "--header"),
+    ] {
+        let refused = read(&several, &options).unwrap_err();
+        assert!(refused.is_usage() && refused.to_string().contains(option), "{refused}");
+    }
 }
 
 /// A member of a zip archive.

@@ -82,6 +82,31 @@ fn blanks_and_bars_separate_columns() {
 }
 
 #[test]
+fn blanks_separate_named_columns_of_numbers_and_no_others() {
+    let folder = Folder::new();
+    let places = folder.read("p.txt", "# made\nID  lat lon\n\na1 10.5   20\n# more\na2 -3 4e1\n a3 1 2 \n").unwrap();
+    assert_eq!(places.header().unwrap(), ["ID", "lat", "lon"]);
+    assert_eq!(cells(&places, &[1, 2]), [[10.5, 20.0], [-3.0, 40.0], [1.0, 2.0]]);
+    assert_eq!([0, 1, 2].map(|r| places.line(r)), [4, 6, 7]);
+    let rows: String = (0..40).map(|i| format!("{i}.5 1 2 {i} 0 0 0 1\n")).collect();
+    let trajectory = folder.read("t.txt", format!("timestamp tx ty tz qx qy qz qw\n{rows}")).unwrap();
+    assert_eq!((trajectory.width(), trajectory.len(), trajectory.line(39)), (8, 40, 41));
+    assert_eq!(on(&trajectory, "product(so3,euclid:3)", &ColumnOptions::default()).points.len(), 40);
+    // A short row is a bad row of such a table, not a sign against it.
+    let short: String = (0..9).map(|i| format!("a {i} 2\n")).collect();
+    let ragged = folder.read("r.txt", format!("ID lat lon\n{short}a 1\n")).unwrap();
+    refused(&ragged, "sphere:2", &ColumnOptions::default(), &["line 11: 2 fields"]);
+    // Values with blanks in them are one column.
+    for text in ["home town\nNew York\nSan Jose\n", "town\nNew York\nParis\n", "street address\n12 Elm\n7 Oak\n"] {
+        let table = folder.read("one.csv", text).unwrap();
+        assert_eq!((table.width(), table.len()), (1, 2), "{text}");
+    }
+    // Bad lines among those looked at are named as ever.
+    folder.refusal("zero.txt", b"ID lat lon\na 1 2\nb \x001 2\n", &["line 3", "zero"]);
+    folder.refusal("latin.txt", b"ID lat lon\na 1 2\n\xe9 1 2\n", &["line 3", "UTF-8"]);
+}
+
+#[test]
 fn numbers_in_the_place_of_names_are_asked_about() {
     let folder = Folder::new();
     for text in ["0,1\n1.5,2.5\n", "1,2,3\n0.1,0.2,0.3\n"] {
@@ -174,13 +199,18 @@ fn units_that_look_wrong_are_told() {
     assert!(!notices(format!("lat,lon\n{}", rows(40.0)), "sphere:2", None).contains(small));
     contains(&notices(format!("a,b\n{}", rows(1.0)), "torus:2", Some(AngleUnit::Deg)), &[small]);
     contains(&notices(format!("a,b\n{}", rows(100.0)), "torus:2", Some(AngleUnit::Rad)), &["are these degrees?"]);
+    // Yes can be said, and rows that could not be read say nothing.
+    assert!(!notices(format!("lat,lon\n{}", rows(1.0)), "sphere:2", Some(AngleUnit::Rad)).contains(small));
+    let blank: String = (0..30).map(|_| "NA,NA\n").collect();
+    let report = check(&folder.read("b.csv", format!("lat,lon\n{blank}")).unwrap(), "sphere:2", &Default::default());
+    assert!(!report.unwrap().notices.join("\n").contains(small));
 }
 
 #[test]
 fn a_column_of_fifty_thousand_values_is_refused_with_its_cost() {
     let text: String = (0..50_000).map(|i| format!("person {i},x{}\n", i % 7)).collect();
     let table = Folder::new().read("names.csv", format!("name,kind\n{text}")).unwrap();
-    let error = refused(&table, "categorical", &ColumnOptions::default(), &["`name`", "4096", "MB"]);
+    let error = refused(&table, "categorical", &ColumnOptions::default(), &["`name`", "4096", "50000 values", "98 MB"]);
     assert!(matches!(error, DataError::TooManyLevels { .. }));
 }
 
@@ -197,10 +227,132 @@ fn manifolds_are_suggested_from_names_and_only_then_certain() {
     assert_eq!(first("qw,qx,qy,qz\n1,0,0,0\n"), certain("so3"));
     assert_eq!(first("tx,ty,tz,qw,qx,qy,qz\n1,2,3,1,0,0,0\n"), certain("product(so3,euclid:3)"));
     assert_eq!(first("phi_deg,psi_deg\n1,2\n"), certain("torus:2"));
-    assert_eq!(first("colour,size\nred,big\nblue,small\n"), certain("categorical"));
+    assert_eq!(first("colour,size\nred,big\nblue,small\nred,small\n"), certain("categorical"));
+    assert_eq!(first("Latitude (deg),Longitude (deg)\n1,2\n"), certain("sphere:2"));
+    assert_eq!(first("lon [deg],lat [deg]\n1,2\n"), certain("sphere:2"));
+    assert_eq!(first("lat_rad,lon_rad\n1,2\n"), certain("sphere:2"));
     assert_eq!(first("phi,psi\n100,20\n"), maybe("torus:2"));
     assert_eq!(first("10.5,20.5\n"), maybe("sphere:2"));
     assert_eq!(first("height,weight\n180,75\n"), maybe("euclid:2"));
+}
+
+/// Suggestions for a file: manifold, options, reason, certain, complete.
+fn suggested(content: &str, options: &ColumnOptions) -> Vec<(String, String, String, bool, bool)> {
+    let found = suggest(&Folder::new().read("a.csv", content).unwrap(), options);
+    found.into_iter().map(|s| (s.spec, s.flags, s.reason, s.certain, s.complete)).collect()
+}
+
+#[test]
+fn names_and_free_text_are_not_certain_categories() {
+    let options = ColumnOptions::default();
+    let ids: String = (0..40).map(|i| format!("person {i}\n")).collect();
+    let found = suggested(&format!("name\n{ids}"), &options);
+    assert_eq!((&found[0].0[..], found[0].3), ("categorical", false));
+    contains(&found[0].2, &["nearly every value differs"]);
+    let mixed: String = (0..40).map(|i| format!("p{i},{}\n", ["red", "blue"][i % 2])).collect();
+    let found = suggested(&format!("name,colour\n{mixed}"), &options);
+    assert_eq!((&found[0].0[..], &found[0].1[..], found[0].3), ("categorical", "--columns colour", false));
+}
+
+#[test]
+fn euler_angles_suggest_rotations_with_a_whole_command() {
+    let options = ColumnOptions::default();
+    for (content, flags) in [
+        ("roll,pitch,yaw\n170,-20,30\n", "--euler ZYX --angle-unit deg"),
+        ("t,Roll,Pitch,Yaw\n9,1.5,-0.2,3\n", "--euler ZYX --angle-unit rad"),
+        ("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", "--euler ZYX"),
+        ("yaw (rad),pitch (rad),roll (rad)\n1,-0.2,3\n", "--euler ZYX"),
+        ("rx,ry,rz\n170,-20,30\n", "--euler ZYX --angle-unit deg"),
+    ] {
+        let found = suggested(content, &options);
+        assert_eq!((&found[0].0[..], &found[0].1[..]), ("so3", flags), "{content}");
+        assert!(found.iter().all(|s| s.0 == "so3" && !s.3 && s.4), "{found:?}");
+        assert_eq!(found[1].1, flags.replace("ZYX", "zyx"));
+        // The words of the command are options under which the file is read.
+        let unit = flags
+            .contains("--angle-unit")
+            .then(|| if flags.ends_with("deg") { AngleUnit::Deg } else { AngleUnit::Rad });
+        let euler = Some("ZYX".parse().unwrap());
+        on(
+            &Folder::new().read("a.csv", content).unwrap(),
+            "so3",
+            &ColumnOptions { euler, angle_unit: unit, ..Default::default() },
+        );
+    }
+    let pose = suggested("x,y,z,roll,pitch,yaw\n1,2,3,170,-20,30\n", &options);
+    assert_eq!((&pose[0].0[..], &pose[0].1[..]), ("product(so3,euclid:3)", "--euler ZYX --angle-unit deg"));
+    // With the sequence given nothing is open.
+    let told = ColumnOptions { euler: Some("zyx".parse().unwrap()), ..Default::default() };
+    let found = suggested("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", &told);
+    assert_eq!((&found[0].0[..], &found[0].1[..], found[0].3), ("so3", "", true));
+}
+
+#[test]
+fn questions_about_quaternions_are_shown_without_being_asked_for() {
+    for header in ["q0,q1,q2,q3", "qx,qy,qw,other", "qx,qy,qz,qw,rx,ry,rz,rw"] {
+        let row = vec!["0.5"; header.split(',').count()].join(",");
+        let content = format!("{header}\n{row}\n");
+        let found = suggested(&content, &ColumnOptions::default());
+        let question = refused(&Folder::new().read("a.csv", &content).unwrap(), "so3", &Default::default(), &[]);
+        let question = question.to_string();
+        let (_, question) = question.split_once("a.csv: ").unwrap();
+        assert_eq!((&found[0].0[..], found[0].3), ("so3", false), "{header}");
+        contains(&found[0].2, &[question]);
+        // Only an order can be proposed; columns cannot.
+        assert_eq!(found[0].4, header.starts_with("q0"), "{header}");
+        assert_eq!(found[0].1, if found[0].4 { "--quat-order wxyz" } else { "" });
+        assert!(found.last().unwrap().0.starts_with("euclid:"), "{found:?}");
+    }
+    // Four columns chosen by the user are not certain to be a rotation.
+    let chosen = ColumnOptions { columns: Some("a,b,c,d".into()), ..Default::default() };
+    assert_eq!(suggested("a,b,c,d,e\n1,2,3,4,5\n", &chosen)[0].0, "euclid:4");
+}
+
+#[test]
+fn columns_that_go_around_suggest_angles_in_degrees() {
+    let rows: String = (0..60).map(|i| format!("p{},{},{},{i}000\n", i % 4, 6 * i - 180, (7 * i) % 360)).collect();
+    let found = suggested(&rows, &ColumnOptions::default());
+    let specs: Vec<_> = found.iter().map(|s| (&s.0[..], &s.1[..])).collect();
+    assert_eq!(specs, [("torus:2", "--columns 2,3 --angle-unit deg"), ("euclid:3", "--columns 2,3,4")]);
+    // Heights and weights stay within one turn, too, but do not go around it.
+    let found = suggested("height,weight\n180,75\n150,50\n", &ColumnOptions::default());
+    assert_eq!(found.iter().map(|s| &s.0[..]).collect::<Vec<_>>(), ["euclid:2"]);
+    // Options that the user has given are not given again.
+    let told = ColumnOptions { columns: Some("2-3".into()), angle_unit: Some(AngleUnit::Deg), ..Default::default() };
+    assert_eq!(suggested(&rows, &told)[0].1, "");
+    if let Some(directory) = std::env::var_os("MAD_DATA") {
+        let path = std::path::Path::new(&directory).join("torus/rna.tsv");
+        let found = suggest(&read(&path, &ReadOptions::default()).unwrap(), &ColumnOptions::default());
+        let torus = found.iter().find(|s| s.spec == "torus:7").unwrap_or_else(|| panic!("{found:?}"));
+        assert_eq!((&torus.flags[..], torus.certain), ("--columns 3,4,5,6,7,8,9 --angle-unit deg", false));
+    }
+}
+
+#[test]
+fn a_report_says_whether_a_run_can_be_made() {
+    let folder = Folder::new();
+    let report = |name: &str, text: &str, spec: &str| {
+        let report = check(&folder.read(name, text).unwrap(), spec, &ColumnOptions::default()).unwrap();
+        (report.can_fit, report.suggestions.join("\n"))
+    };
+    let good: String = (0..12).map(|i| format!("{i},{i}\n")).collect();
+    assert!(report("good.csv", &format!("lat,lon\n{good}"), "sphere:2").0);
+    let (can, advice) = report("some.csv", &format!("lat,lon\n{good}95,0\n"), "sphere:2");
+    assert!(can, "{advice}");
+    contains(&advice, &["1 of 13 rows are bad", "--skip-bad-rows"]);
+    let (can, advice) = report("none.csv", "lat,lon\n95,0\n96,200\n", "sphere:2");
+    assert!(!can && !advice.contains("--skip-bad-rows"), "{advice}");
+    contains(&advice, &["2 of 2 rows are bad", "none is good"]);
+    let (can, advice) = report("few.csv", "lat,lon\n1,2\n3,4\n5,6\n", "sphere:2");
+    assert!(!can && !advice.contains("split = random"), "{advice}");
+    contains(&advice, &["cannot split 3 rows", "give more rows"]);
+    let equal: String = (0..40).map(|i| format!("{},2\n", i % 3)).collect();
+    let (can, advice) = report("equal.csv", &format!("lat,lon\n{equal}"), "sphere:2");
+    assert!(!can, "{advice}");
+    contains(&advice, &["cannot split 40 rows (3 distinct)", "`split = random`"]);
+    // Equal rows of categories are the data.
+    let words: String = (0..40).map(|i| format!("{}\n", ["a", "b"][i % 2])).collect();
+    assert!(report("words.csv", &format!("word\n{words}"), "categorical").0);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use mad_nn::{
     checkpoint::{path_of, read_manifest},
     device::DeviceChoice,
     disk::Disk,
+    pose::{PoseConfig, PoseError, fit_pose_with},
     run::Contents,
     train::{Fit, Observer, TrainError, fit_with},
 };
@@ -204,6 +205,39 @@ fn a_fit_survives_a_failure_of_every_operation() {
         for folder in [&place, &out, &out.join("checkpoints")] {
             assert!(hidden(folder).iter().all(|n| n == ".metrics.jsonl.tmp"), "{fault:?}: {:?}", hidden(folder));
         }
+        fs::remove_dir_all(&place).unwrap();
+    }
+}
+
+/// The same for runs on pictures, which are made and kept by the same code.
+#[test]
+fn a_pose_fit_survives_a_failure_of_every_operation() {
+    let settings = "size = 16\nfeatures = 4\nwidth = 4\ndepth = 1\nimages = 2\ndraws = 2\nsteps = 6\n\
+                    checkpoint_every = 2\nkeep_checkpoints = 2\nlog_every = 3\nseed = 3";
+    let config = PoseConfig::new("cone", &settings.parse().unwrap()).unwrap();
+    let fit = |disk: &Scripted, out: &Path, resume| {
+        fit_pose_with(disk, &config, out, resume, &mut Told(disk), &AtomicBool::new(false))
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, disk) = (folder.path().join("whole"), Scripted::new(Fault::None));
+    fit(&disk, &whole, false).unwrap();
+    let operations = disk.calls.into_inner().unwrap().iter().filter(|call| !matches!(call, Call::Saved(_))).count();
+    assert!(operations > 25, "{operations} operations");
+
+    for fault in (0..operations).flat_map(|at| [Fault::Once(at), Fault::From(at)]) {
+        let (place, disk) = (folder.path().join("place"), Scripted::new(fault));
+        let out = place.join("run");
+        let error = fit(&disk, &out, false).expect_err("an operation failed and nobody said so");
+        let is_io = match &error {
+            PoseError::Run(e) | PoseError::Train(TrainError::Run(e)) => e.is_io(),
+            _ => false,
+        };
+        assert!(is_io && error.to_string().contains("place"), "{fault:?}: {error}");
+        assert!(out.exists() || hidden(&place).is_empty(), "{fault:?}: {:?}", hidden(&place));
+
+        let done = fit(&Scripted::new(Fault::None), &out, true).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
+        assert_eq!(done.step, 6);
+        assert!(checkpoint_bytes(&whole, 6) == checkpoint_bytes(&out, 6), "{fault:?}: other bytes");
         fs::remove_dir_all(&place).unwrap();
     }
 }

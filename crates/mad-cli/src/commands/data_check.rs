@@ -14,6 +14,7 @@ const SHOWN_COLUMNS: usize = 40;
 pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) -> Result<(), CliError> {
     let table = reading.read(common, file)?;
     let options = reading.column_options();
+    options.require_in(&table)?;
     let (spec, why) = match spec {
         Some(spec) => (spec.to_owned(), "as asked for".to_owned()),
         None => {
@@ -28,7 +29,8 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
     };
     let report = data::check(&table, &spec, &options)?;
     let bad = report.bad_rows.as_ref().map_or(0, |bad| bad.total);
-    let next = command(file, &spec, "", reading);
+    let flags = if bad > 0 && !reading.skip_bad_rows { "--skip-bad-rows" } else { "" };
+    let next = report.can_fit.then(|| command(file, &spec, flags, reading));
     let counts = report.duplicates;
     let repeated = counts.rows - counts.distinct;
     let fields = json!({
@@ -37,7 +39,7 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
         "column_reports": report.columns, "bad_rows": report.bad_rows, "notices": report.notices,
         "suggestions": report.suggestions, "next": next, "ambient_dim": report.ambient_dim, "mean": report.mean,
     });
-    output::result(common, "data check", fields, || text(file, &report, &why, &next))?;
+    output::result(common, "data check", fields, || text(file, &report, &why, next.as_deref()))?;
     if bad > 0 && !reading.skip_bad_rows {
         return Err(CliError::BadRows { file: file.display().to_string(), total: bad });
     }
@@ -51,7 +53,7 @@ fn command(file: &Path, spec: &str, more: &str, reading: &Reading) -> String {
     format!("mad fit {file} --manifold {}{more}{} --out run", quoted(spec), reading.flags())
 }
 
-fn text(file: &Path, report: &CheckReport, why: &str, next: &str) -> String {
+fn text(file: &Path, report: &CheckReport, why: &str, next: Option<&str>) -> String {
     let mut lines = vec![
         format!("{}: {} rows, {} columns", file.display(), report.rows, report.columns.len()),
         format!("manifold {} ({why})", report.manifold),
@@ -80,7 +82,7 @@ fn text(file: &Path, report: &CheckReport, why: &str, next: &str) -> String {
     }
     lines.extend(report.notices.iter().map(|notice| format!("note: {notice}")));
     lines.extend(report.suggestions.iter().map(|suggestion| format!("suggestion: {suggestion}")));
-    lines.push(format!("next: {next}"));
+    lines.extend(next.map(|next| format!("next: {next}")));
     lines.join("\n")
 }
 
@@ -93,7 +95,9 @@ fn undecided(
     suggestions: &[Suggestion],
 ) -> Result<(), CliError> {
     let reports = data::describe(table);
-    let commands: Vec<String> = suggestions.iter().map(|s| command(file, &s.spec, &s.flags, reading)).collect();
+    // A suggestion that is a question has no command yet.
+    let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.flags, reading));
+    let commands: Vec<String> = suggestions.iter().filter_map(next).collect();
     let fields = json!({
         "file": file, "manifold": null, "rows": table.len(), "all_columns": table.header(), "column_reports": reports,
         "notices": table.notices(), "suggestions": suggestions, "next": commands,
@@ -106,8 +110,9 @@ fn undecided(
                 .into(),
         ];
         lines.extend(table.notices().iter().map(|notice| format!("note: {notice}")));
-        for (suggestion, command) in suggestions.iter().zip(&commands) {
-            lines.push(format!("possible: {}: {}\n  {command}", suggestion.spec, suggestion.reason));
+        for suggestion in suggestions {
+            lines.push(format!("possible: {}: {}", suggestion.spec, suggestion.reason));
+            lines.extend(next(suggestion).map(|command| format!("  {command}")));
         }
         lines.push("all manifolds: mad list manifolds".into());
         lines.join("\n")

@@ -10,7 +10,7 @@ use crate::output;
 use crate::progress::Meter;
 use crate::source::Source;
 use mad_core::base::BaseChoice;
-use mad_core::data::{Loaded, Table, duplicates};
+use mad_core::data::{Loaded, Table, duplicates, suggest};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
@@ -27,6 +27,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
+    let mut kept_manifold = None;
     if args.resume && args.out.join("run.json").is_file() {
         // A resumed run keeps the settings it began with; what was asked for now must agree with them.
         let run = Run::open(&args.out)?;
@@ -34,18 +35,21 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
             output::notice(common, text);
         }
         let kept = run.config().to_toml();
+        kept_manifold = Some(run.config().manifold.clone());
+        let asked = settings.take("manifold");
         settings = Partial::from_toml(&kept, "the run's config.toml")?.merge(settings);
         settings.take("manifold");
+        if let Some(asked) = asked {
+            settings.flag("--set", "manifold", asked)?;
+        }
     }
     let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
     settings.flag("--seed", "seed", seed as i64)?;
     let (mut table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
-    let Some(spec) = args.manifold.clone().or(asked_for).or(own) else {
-        return Err(CliError::Usage(format!(
-            "--manifold SPEC is missing; {} is a file and does not know its manifold (see `mad list manifolds`)",
-            args.data
-        )));
+    let spec = match args.manifold.clone().or(asked_for).or(own).or(kept_manifold) {
+        Some(spec) => spec,
+        None => suggested(common, args, &table)?,
     };
     let condition = settings.get("condition").and_then(|value| value.as_str()).unwrap_or_default();
     let loaded = args.reading.points(common, &mut table, &spec, condition)?;
@@ -58,6 +62,21 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let fit = outcome?;
     report(common, args, &contents, &fit)
+}
+
+/// The manifold that the names of the columns leave no doubt about.
+fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliError> {
+    match suggest(table, &args.reading.column_options()).into_iter().next() {
+        Some(first) if first.certain && first.flags.is_empty() => {
+            output::notice(common, format!("manifold {}: {}; --manifold chooses another", first.spec, first.reason));
+            Ok(first.spec)
+        }
+        _ => Err(CliError::Usage(format!(
+            "--manifold SPEC is missing, and the names of the columns do not say it; `mad data check {}` lists what is \
+             possible",
+            args.data
+        ))),
+    }
 }
 
 /// Settings from the file, then from `--set`, then from flags; the later one wins.
@@ -205,8 +224,13 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) ->
     });
     output::result(common, "fit", fields, || {
         let nll = best.map_or(String::new(), |nll| format!(", validation NLL bound {nll:.4} nats"));
+        let untrained = if fit.step == 0 && !fit.run.layout().is_empty() {
+            " (untrained: the base measure and random weights)"
+        } else {
+            ""
+        };
         format!(
-            "{}: {} steps in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
+            "{}: {} steps{untrained} in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
              mad sample {0} --n 1000 --out samples.csv; mad report {0}",
             args.out.display(),
             fit.step,

@@ -41,7 +41,7 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Reproduce(args) => reproduce::run(common, args),
         Command::ReproduceJob(args) => reproduce::work(common, args),
         Command::List(args) => list::run(common, args),
-        Command::Completions(args) => shell::completions(args),
-        Command::Man(args) => shell::man(args),
+        Command::Completions(args) => shell::completions(common, args),
+        Command::Man(args) => shell::man(common, args),
     }
 }

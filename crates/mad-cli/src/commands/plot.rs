@@ -35,8 +35,8 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
         PlotWhat::Density => density(common, &opened, args.n, &out)?,
         PlotWhat::Curves => {
             let title = args.run.display().to_string();
-            let none =
-                || CliError::Usage(format!("{title}: there are no curves; this method is not trained step by step"));
+            let steps = opened.run.config().steps;
+            let none = || CliError::Usage(format!("{title}: there are no curves of {steps} training steps"));
             training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
         }
     }
@@ -168,7 +168,7 @@ fn density(common: &Common, opened: &Opened, cells: Option<usize>, out: &Path) -
     Ok(figure.save(out)?)
 }
 
-/// Loss and likelihood bound over the steps; `None` if the method is not trained step by step.
+/// Loss and likelihood bound over the steps; `None` if there are too few of them.
 pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>, CliError> {
     let lines = opened.run.metrics()?;
     let series = |label: &str, key: &str| Series {

@@ -38,13 +38,17 @@ const BIBTEX: &str = "@article{mad2026,
 }";
 
 pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
+    let out = args.out.clone().unwrap_or_else(|| args.run.join("report.html"));
+    if !out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm"))
+    {
+        return Err(CliError::Usage(format!("--out {}: a page is a file that ends with .html", out.display())));
+    }
     let (page, samples) = match PoseRun::is_at(&args.run) {
         true => super::report_pose::page(common, args)?,
         false => page(common, args)?,
     };
-    let out = args.out.clone().unwrap_or_else(|| args.run.join("report.html"));
     let text = page.html();
-    output::replace(&out, text.as_bytes()).map_err(|e| CliError::io(&out, e))?;
+    output::write_whole(&out, text.as_bytes())?;
     let fields = json!({ "out": out, "bytes": text.len(), "samples": samples, "seed": args.seed });
     output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), text.len().div_ceil(1000)))
 }
@@ -252,7 +256,8 @@ impl<'a> Subject<'a> {
 
     fn curves(&self) -> Result<Html, CliError> {
         let Some(picture) = training(self.opened, "")? else {
-            return Ok(paragraph("There are no curves: this method is not trained step by step."));
+            let steps = self.opened.run.config().steps;
+            return Ok(paragraph(format!("There are no curves: {steps} training steps.")));
         };
         let title = "Training loss and likelihood bound on the validation rows over the training steps.";
         let caption = "Loss of the training steps, and the likelihood bound on the validation rows, in the model's own \
@@ -303,7 +308,6 @@ impl<'a> Subject<'a> {
         let info = run.info();
         let mut facts: Vec<Vec<String>> = vec![
             vec!["Program".into(), format!("mad {}", info.version)],
-            vec!["Revision".into(), info.revision.clone().unwrap_or_else(|| "not recorded".into())],
             vec!["Form of the folder".into(), format!("schema {}", info.schema)],
             vec![
                 "Machine".into(),
@@ -313,6 +317,7 @@ impl<'a> Subject<'a> {
             vec!["Settings".into(), run.config().hash()],
             vec!["Data".into(), info.data_hash.clone()],
         ];
+        facts.extend(info.revision.iter().map(|revision| vec!["Revision".into(), revision.clone()]));
         facts.extend(info.data.iter().map(|(name, hash)| vec![format!("data: {name}"), hash.clone()]));
         table("Hashes are BLAKE3", &["what", "value"], &facts)
     }

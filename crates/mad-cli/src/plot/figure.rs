@@ -126,8 +126,7 @@ impl<'a> Figure<'a> {
             Some("png") => self.to_png()?,
             _ => return Err(PlotError::Format { path: path.to_owned() }),
         };
-        let failed = |source| PlotError::Write { path: path.to_owned(), source };
-        crate::output::replace(path, &bytes).map_err(failed)
+        Ok(crate::output::write_whole(path, &bytes)?)
     }
 }
 

@@ -211,30 +211,28 @@ impl<'a> Builder<'a, '_> {
             self.histogram(format!("{} (°)", names[0]), sets, true);
             return;
         }
-        let pairs = count.saturating_sub(1);
-        let mut panels = Vec::new();
-        for (i, set) in sets.iter().enumerate() {
-            for first in 0..pairs.min(MOST_PAIRS) {
-                let mut title = set.title.to_owned();
-                if pairs > MOST_PAIRS && first == 0 {
-                    title += &format!(" (first {MOST_PAIRS} of {pairs} pairs)");
-                }
-                panels.push(Box::new(AnglesPanel {
-                    title,
-                    points: set.points.clone(),
-                    pair: (first, first + 1),
-                    colour: category(i),
-                    names: [names[first].clone(), names[first + 1].clone()],
-                }) as Box<dyn Panel + 'a>);
+        let pairs = count - 1;
+        let panel = |i: usize, set: &Set<'a>, first: usize| {
+            let mut title = set.title.to_owned();
+            if pairs > MOST_PAIRS && first == 0 {
+                title += &format!(" (first {MOST_PAIRS} of {pairs} pairs)");
             }
-        }
+            Box::new(AnglesPanel {
+                title,
+                points: set.points.clone(),
+                pair: (first, first + 1),
+                colour: category(i),
+                names: [names[first].clone(), names[first + 1].clone()],
+            }) as Box<dyn Panel + 'a>
+        };
         if pairs == 1 {
-            push_wrapped(&mut self.figure, panels, 4);
+            let row = sets.iter().enumerate().map(|(i, set)| panel(i, set, 0)).collect();
+            push_wrapped(&mut self.figure, row, 4);
             return;
         }
-        let mut panels = panels.into_iter().peekable();
-        while panels.peek().is_some() {
-            self.figure.push_row(panels.by_ref().take(pairs.min(MOST_PAIRS)).collect());
+        for (i, set) in sets.iter().enumerate() {
+            let row = (0..pairs.min(MOST_PAIRS)).map(|first| panel(i, set, first)).collect();
+            push_wrapped(&mut self.figure, row, 3);
         }
     }
 

@@ -50,7 +50,7 @@ pub use region::{Region, RegionPanel};
 pub use rotations::{FAN, RotationsPanel, TiltWheel};
 pub use scatter::{SIDE, ScatterPanel, Window};
 
-use mad_core::Points;
+use mad_core::{Points, data::DataError};
 use std::{borrow::Cow, path::PathBuf};
 
 /// Why a picture could not be made.
@@ -63,13 +63,8 @@ pub enum PlotError {
         path: PathBuf,
     },
     /// The file could not be written.
-    #[error("{}: cannot write the picture: {source}", path.display())]
-    Write {
-        /// The file asked for.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] DataError),
     /// The SVG text could not be drawn.
     #[error("cannot draw the picture: {reason}; try .svg")]
     Render {

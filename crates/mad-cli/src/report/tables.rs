@@ -152,7 +152,7 @@ pub fn scores(measurements: &[Measurement]) -> Html {
 
 /// A share with one decimal.
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{:.1} %", (100.0 * share).max(0.0))
 }
 
 /// A number with about four digits that count.

@@ -15,7 +15,8 @@
 use super::{pictures, plan, score};
 use crate::args::Common;
 use crate::error::CliError;
-use mad_core::data::{self, ColumnOptions, Output};
+use crate::output::write_whole;
+use mad_core::data::{self, ColumnOptions};
 use mad_core::metrics::Kernel;
 use mad_nn::Contents;
 use mad_nn::config::Partial;
@@ -136,13 +137,6 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, CliError> {
     serde_json::from_slice(&text).map_err(|e| CliError::io(path, e.into()))
 }
 
-/// Writes a file, whole or not at all.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), CliError> {
-    let mut output = Output::create(path)?;
-    output.write_all(text.as_bytes()).map_err(|e| CliError::io(path, e))?;
-    Ok(output.commit()?)
-}
-
 /// Does the job of a folder: trains or goes on training, then scores.
 pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     let job: Job = read_json(&folder.join("job.json"))?;
@@ -185,7 +179,7 @@ fn run_on_pictures(job: &Job, folder: &Path, solid: &str, control: &Control) -> 
 
 fn write_score(folder: &Path, score: &score::Score) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(score).expect("numbers and names can be written as JSON");
-    write_whole(&folder.join("score.json"), &(text + "\n"))
+    Ok(write_whole(&folder.join("score.json"), (text + "\n").as_bytes())?)
 }
 
 /// Listens for the end of standard input.
@@ -279,7 +273,7 @@ impl<'a> Watcher<'a> {
     fn write(&self) -> Result<(), CliError> {
         let lines =
             self.points.iter().map(|p| serde_json::to_string(p).expect("numbers can be written as JSON") + "\n");
-        write_whole(&self.file(), &lines.collect::<String>())
+        Ok(write_whole(&self.file(), lines.collect::<String>().as_bytes())?)
     }
 
     fn take(&mut self, step: u64) -> Result<(), CliError> {

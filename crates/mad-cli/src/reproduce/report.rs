@@ -1,8 +1,9 @@
 //! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
 
-use super::{Easel, Planned, Score, Summary, draw, job::write_whole, quantity::Quantity, summary::Cell};
+use super::{Easel, Planned, Score, Summary, draw, quantity::Quantity, summary::Cell};
 use crate::error::CliError;
 use crate::output;
+use crate::output::write_whole;
 use crate::plot::Figure;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -55,9 +56,9 @@ impl Report {
             json: object(summary, &notes, &pictures, command),
             pictures,
         };
-        write_whole(&folder.join("report.md"), &report.markdown)?;
-        write_whole(&folder.join("values.csv"), &values(summary))?;
-        write_whole(&folder.join("report.json"), &format!("{:#}\n", report.json))?;
+        write_whole(&folder.join("report.md"), report.markdown.as_bytes())?;
+        write_whole(&folder.join("values.csv"), values(summary).as_bytes())?;
+        write_whole(&folder.join("report.json"), format!("{:#}\n", report.json).as_bytes())?;
         Ok(report)
     }
 }

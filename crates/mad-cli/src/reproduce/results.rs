@@ -1,7 +1,8 @@
 //! One document with all tables and figures.
 
-use super::{Outcomes, Report, job::write_whole, report::duration};
+use super::{Outcomes, Report, report::duration};
 use crate::error::CliError;
+use crate::output::write_whole;
 use std::path::Path;
 
 const LEGEND: &str = "“paper” is what the paper prints, “ours” is this program; mean ± standard deviation over seeds. The least of \
@@ -58,5 +59,5 @@ pub fn write_results(
     let before = std::fs::read_to_string(path).unwrap_or_default();
     let by_hand = before.find(BY_HAND).map_or(BY_HAND, |place| &before[place..]);
     parts.push(by_hand.trim_end().to_owned());
-    write_whole(path, &(parts.join("\n\n") + "\n"))
+    Ok(write_whole(path, (parts.join("\n\n") + "\n").as_bytes())?)
 }

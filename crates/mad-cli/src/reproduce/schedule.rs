@@ -1,10 +1,11 @@
 //! Jobs on the cores there are: worker processes, their progress, their end.
 
-use super::{Job, Ledger, Score, job};
+use super::{Job, Ledger, Score};
 use crate::args::Common;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::output::write_whole;
 use crate::progress::Meter;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader};
@@ -168,7 +169,7 @@ impl Schedule<'_> {
         let folder = job.folder(self.out);
         std::fs::create_dir_all(&folder).map_err(|e| CliError::io(&folder, e))?;
         let text = serde_json::to_string_pretty(job).expect("numbers and names can be written as JSON");
-        job::write_whole(&folder.join("job.json"), &(text + "\n"))?;
+        write_whole(&folder.join("job.json"), (text + "\n").as_bytes())?;
         let words = words_file(&folder);
         let errors = std::fs::File::create(&words).map_err(|e| CliError::io(&words, e))?;
         let program = std::env::current_exe().map_err(|e| CliError::io("mad", e))?;

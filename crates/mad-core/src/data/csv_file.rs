@@ -1,8 +1,8 @@
 //! Tables as delimited text.
 //!
 //! Read as they come: comma, semicolon, tab, bar or blanks, `#` comments anywhere, a byte order mark, any line ending, quoted
-//! fields, blank lines. A first row without any number is a header; a first row with one is data. Rows are cut into cells
-//! while the file streams by; its text is not kept.
+//! fields, blank lines. Blanks separate where nothing else does and most cells are numbers. A first row without any number is
+//! a header; a first row with one is data. Rows are cut into cells while the file streams by; its text is not kept.
 
 use super::{
     Cell, DataError, ReadOptions, RowWriter, Table, input::Input, output::Output, record::Records, table::parse_number,

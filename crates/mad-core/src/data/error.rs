@@ -278,6 +278,16 @@ pub enum DataError {
         /// The columns.
         columns: String,
     },
+    /// An option that means nothing for the file or its columns.
+    #[error("{file}: {option} does not fit: {problem}; leave it out")]
+    UselessOption {
+        /// The file in question.
+        file: String,
+        /// The option as given.
+        option: String,
+        /// Why not.
+        problem: String,
+    },
     /// A choice of columns that means nothing for this file.
     #[error("{file}: column selection `{selection}`: {problem}")]
     Selection {
@@ -290,9 +300,9 @@ pub enum DataError {
     },
     /// A column of strings with too many different values.
     #[error(
-        "{file}: line {line}: column `{column}` has more than {limit} different values by this line; every value is one \
-         coordinate of the model ({limit} values x 512 units take {megabytes} MB of weights). \
-         Leave the column out with --columns, merge rare values, or raise max_levels"
+        "{file}: line {line}: column `{column}` has more than {limit} different values by this line, and {found} in all; \
+         every value is one coordinate of the model ({found} values x 512 units take {megabytes} MB of weights). \
+         Group rare values under one name, or choose the other columns with --columns"
     )]
     TooManyLevels {
         /// The file in question.
@@ -303,6 +313,8 @@ pub enum DataError {
         column: String,
         /// Number of values allowed.
         limit: usize,
+        /// Number of values in the file.
+        found: usize,
         /// Memory of one dense layer on that many inputs.
         megabytes: usize,
     },
@@ -323,8 +335,8 @@ pub enum DataError {
     },
     /// A part of a split without rows.
     #[error(
-        "cannot split {rows} rows ({distinct} distinct): the {part} part would be empty; \
-         give more rows, or `split = random` if equal rows are meant"
+        "cannot split {rows} rows ({distinct} distinct): the {part} part would be empty; give more {}",
+        if *random { "different rows, or `split = random` if equal rows are meant" } else { "rows" }
     )]
     EmptyPart {
         /// `training`, `validation` or `test`.
@@ -333,6 +345,8 @@ pub enum DataError {
         rows: usize,
         /// Number of distinct rows.
         distinct: usize,
+        /// Whether no part would be empty if equal rows might stand in several.
+        random: bool,
     },
     /// Fractions that are no division of a whole.
     #[error("split fractions {0:?} must be non-negative and sum to 1")]
@@ -386,6 +400,7 @@ impl DataError {
                 | Self::MixedColumn { .. }
                 | Self::WriteOnly { .. }
                 | Self::Selection { .. }
+                | Self::UselessOption { .. }
                 | Self::Fractions(_)
                 | Self::UnknownFormat { .. }
                 | Self::TextInNpy { .. }
@@ -478,6 +493,12 @@ pub enum RowFault {
     /// Longitude off the globe.
     #[error("longitude {0} is outside [-180, 360]")]
     Longitude(f64),
+    /// Latitude off the globe, in radians.
+    #[error("latitude {0} is outside [-π/2, π/2] in radians; is it in degrees?")]
+    LatitudeRadians(f64),
+    /// Longitude off the globe, in radians.
+    #[error("longitude {0} is outside [-π, 2π] in radians; is it in degrees?")]
+    LongitudeRadians(f64),
     /// A vector without direction.
     #[error("the {0} has norm zero")]
     ZeroNorm(&'static str),
@@ -546,8 +567,8 @@ impl RowFault {
             Self::NotANumber(_) => "not a number",
             Self::NotFinite(_) => "NaN or infinite",
             Self::TooLarge(_) => "too large",
-            Self::Latitude(_) => "latitude off the globe",
-            Self::Longitude(_) => "longitude off the globe",
+            Self::Latitude(_) | Self::LatitudeRadians(_) => "latitude off the globe",
+            Self::Longitude(_) | Self::LongitudeRadians(_) => "longitude off the globe",
             Self::ZeroNorm(_) => "norm zero",
             Self::Norm { .. } => "norm not 1",
             Self::Determinant(_) => "determinant not positive",

@@ -13,7 +13,7 @@ const BLOCK: usize = 1024;
 /// How a file is to be read where its content does not say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
-    /// Delimiter of text files; found in the first line if absent.
+    /// Delimiter of text files; found in the first lines if absent.
     pub delimiter: Option<u8>,
     /// Whether the first row of a text file is a header; found from its cells if absent.
     pub header: Option<bool>,
@@ -114,9 +114,15 @@ pub fn read_watched(path: &Path, options: &ReadOptions, watch: &mut Watch<'_>) -
             FORMATS.iter().find(|f| !f.magic.is_empty() && start.starts_with(f.magic)).unwrap_or(&FORMATS[0])
         }
     };
-    if options.array.is_some() && format.name != "NPZ" {
-        let (selection, problem) = ("--array".into(), "only .npz files hold several arrays".into());
-        return Err(DataError::Selection { file: input.name, selection, problem });
+    let is_text = ["CSV", "TSV"].contains(&format.name);
+    for (option, given, fits, problem) in [
+        ("--array", options.array.is_some(), format.name == "NPZ", "only .npz files hold several arrays"),
+        ("--delimiter", options.delimiter.is_some(), is_text, "only text files have one"),
+        ("--header", options.header.is_some(), is_text, "only text files may have one or not"),
+    ] {
+        if given && !fits {
+            return Err(DataError::UselessOption { file: input.name, option: option.into(), problem: problem.into() });
+        }
     }
     let Some(read) = format.read else {
         let (file, known) = (path.display().to_string(), endings(|f| f.read.is_some()));

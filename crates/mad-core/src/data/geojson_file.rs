@@ -3,7 +3,7 @@
 //! # Reference
 //! Butler et al. (2016), RFC 7946.
 
-use super::{Cell, DataError, RowWriter, cells::styled, columns, output::Output};
+use super::{AngleUnit, Cell, DataError, RowWriter, cells::styled, columns, output::Output};
 use std::io::Write;
 
 /// Writes rows as features of one collection.
@@ -17,8 +17,8 @@ pub(super) struct GeoJsonWriter {
 
 impl GeoJsonWriter {
     pub(super) fn create(output: Output, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
-        let place = |names: &[&str]| header.iter().position(|h| names.contains(&h.to_lowercase().as_str()));
-        let (Some(lat), Some(lon)) = (place(columns::LATITUDE), place(columns::LONGITUDE)) else {
+        let place = |test: fn(&str) -> bool| header.iter().position(|h| test(h));
+        let (Some(lat), Some(lon)) = (place(columns::is_latitude), place(columns::is_longitude)) else {
             return Err(DataError::NoPlaces { file: output.name(), columns: header.join(", ") });
         };
         let mut writer = Self { output, header: header.to_vec(), lat, lon, rows: 0 };
@@ -36,9 +36,13 @@ impl RowWriter for GeoJsonWriter {
         for row in rows {
             let mut text = String::from(if self.rows == 0 { "\n" } else { ",\n" });
             text.push_str("{\"type\":\"Feature\",\"geometry\":");
-            let place = |column: usize| match &row[column] {
-                Cell::Number(x) => x.is_finite().then_some(*x),
-                Cell::Text(text) => text.trim().parse().ok().filter(|x: &f64| x.is_finite()),
+            let place = |column: usize| {
+                let given = match &row[column] {
+                    Cell::Number(x) => Some(*x),
+                    Cell::Text(text) => text.trim().parse().ok(),
+                };
+                let radians = columns::unit(&self.header[column]) == Some(AngleUnit::Rad);
+                given.filter(|x| x.is_finite()).map(|x| if radians { x.to_degrees() } else { x })
             };
             match (place(self.lon), place(self.lat)) {
                 (Some(lon), Some(lat)) => {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Layout {
     /// This many ambient coordinates, `x0, x1, …`.
     Coordinates(usize),
-    /// A unit vector in R³: `lat, lon` in degrees, or `x0, x1, x2`.
+    /// A unit vector in R³: `lat, lon`, or `x0, x1, x2`.
     Direction,
     /// A rotation: quaternion `qx, qy, qz, qw` in any order, matrix `r00 … r22`, or `x0 … x3` (x, y, z, w).
     Rotation,
@@ -47,7 +47,7 @@ impl Layout {
     pub fn describe(&self) -> String {
         match self {
             Layout::Coordinates(n) => format!("{n} coordinates {}", numbered(*n)),
-            Layout::Direction => "lat, lon in degrees, or a unit vector x0, x1, x2".into(),
+            Layout::Direction => "lat, lon, or a unit vector x0, x1, x2".into(),
             Layout::Rotation => "quaternion qx, qy, qz, qw, or matrix r00 … r22, or x0 … x3".into(),
             Layout::Angles(n) => {
                 format!("{n} angle columns (named …_deg or …_rad, or chosen), or {} as cos, sin pairs", numbered(2 * n))

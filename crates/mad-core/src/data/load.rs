@@ -6,8 +6,10 @@ use super::{
 };
 use crate::Points;
 use crate::manifold::{BuildContext, Manifold, ManifoldError, PointTable, Spec, build_spec};
-use std::path::Path;
-use std::sync::Arc;
+use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
+
+/// How many points of a finite set that do not occur are shown.
+const SHOWN: usize = 3;
 
 /// Points together with the manifold they lie on and the columns they came from.
 #[derive(Debug, Clone)]
@@ -112,13 +114,80 @@ pub(super) struct Tried {
 /// Reads the points of the manifold called `spec` and finds bad rows.
 pub(super) fn attempt(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Tried, LoadError> {
     let mut spec: Spec = spec.parse()?;
+    let given: Vec<String> = spec.files_mut().into_iter().map(|file| file.clone()).collect();
     let supports = take_supports(&mut spec)?;
     let context = context(&supports);
     let columns = Columns::find(&build_spec(&spec, &context)?.layout(), table, options)?;
-    let manifold = build_spec(&spec.resolve(&columns.level_counts()), &context)?;
-    let attempt = columns.attempt_on(table, manifold.as_ref())?;
+    let mut spec = spec.resolve(&columns.level_counts());
+    let manifold = build_spec(&spec, &context)?;
+    let mut attempt = columns.attempt_on(table, manifold.as_ref())?;
+    let places = finite_blocks(&mut spec, &context)?;
+    for ((file, (_, support)), place) in given.iter().zip(&supports).zip(places) {
+        attempt.notices.extend(absent(file, support, place, &attempt.points, &attempt.bad_rows));
+    }
     drop(context);
     Ok(Tried { manifold, columns, attempt, supports })
+}
+
+/// The coordinates of every finite set in a spec, from left to right.
+fn finite_blocks(spec: &mut Spec, context: &BuildContext<'_>) -> Result<Vec<Range<usize>>, LoadError> {
+    fn walk(
+        spec: &mut Spec,
+        context: &BuildContext<'_>,
+        start: &mut usize,
+        places: &mut Vec<Range<usize>>,
+    ) -> Result<(), LoadError> {
+        if !spec.blocks.is_empty() {
+            return spec.blocks.iter_mut().try_for_each(|block| walk(block, context, start, places));
+        }
+        let end = *start + build_spec(spec, context)?.ambient_dim();
+        if !spec.files_mut().is_empty() {
+            places.push(*start..end);
+        }
+        *start = end;
+        Ok(())
+    }
+    let mut places = Vec::new();
+    if !spec.files_mut().is_empty() {
+        walk(spec, context, &mut 0, &mut places)?;
+    }
+    Ok(places)
+}
+
+/// A word about points of a finite set that do not occur in the good rows.
+fn absent(
+    file: &str,
+    support: &PointTable,
+    place: Range<usize>,
+    points: &Points,
+    bad_rows: &[usize],
+) -> Option<String> {
+    // Adding zero makes minus zero plus zero.
+    let key = |x: &[f64]| x.iter().map(|v| (v + 0.0).to_bits()).collect::<Vec<u64>>();
+    let known: HashMap<_, _> = support.points.rows().map(key).enumerate().map(|(i, key)| (key, i)).collect();
+    let mut occurs = vec![false; support.points.len()];
+    let mut bad = bad_rows.iter().copied().peekable();
+    for (row, x) in points.rows().enumerate() {
+        if bad.next_if_eq(&row).is_none()
+            && let Some(&i) = known.get(&key(&x[place.clone()]))
+        {
+            occurs[i] = true;
+        }
+    }
+    let missing: Vec<usize> = (0..occurs.len()).filter(|&i| !occurs[i]).collect();
+    let shown = |&i: &usize| {
+        let numbers: Vec<_> = support.points.row(i).iter().map(|v| v.to_string()).collect();
+        format!("({})", numbers.join(", "))
+    };
+    let first = missing.iter().take(SHOWN).map(shown).collect::<Vec<_>>().join(", ");
+    let more = if missing.len() > SHOWN { ", …" } else { "" };
+    (!missing.is_empty()).then(|| {
+        format!(
+            "points:{file}: {} of {} points never occur in the data: {first}{more}; leave them out if they cannot occur",
+            missing.len(),
+            occurs.len()
+        )
+    })
 }
 
 /// The manifold called `spec`, whose files are read from where they are.

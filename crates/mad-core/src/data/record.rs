@@ -1,6 +1,10 @@
 //! Rows of delimited text, cut into cells.
 
 use super::{DataError, ReadOptions, table::parse_number, text_lines::TextLines};
+use std::collections::VecDeque;
+
+/// Lines that are looked at to tell whether blanks separate columns.
+const LOOKED_AT: usize = 20;
 
 /// Rows of a file, one at a time. Blank lines and lines that start with `#` are left out.
 pub(super) struct Records<'a> {
@@ -10,6 +14,10 @@ pub(super) struct Records<'a> {
     limit: usize,
     /// Known after the first row.
     delimiter: Option<u8>,
+    /// Lines that were looked at and are still to come, with their numbers and places.
+    ahead: VecDeque<(Vec<u8>, usize, usize)>,
+    /// Number of the current line.
+    line: usize,
     /// The lines of the current row.
     raw: Vec<u8>,
     /// Its cells, one after another.
@@ -33,21 +41,27 @@ enum State {
 impl<'a> Records<'a> {
     pub(super) fn new(name: &'a str, lines: TextLines<'a>, options: &ReadOptions) -> Self {
         let (limit, delimiter) = (options.max_line, options.delimiter);
-        Self { name, lines, limit, delimiter, raw: Vec::new(), text: String::new(), ends: Vec::new() }
+        let (ahead, line) = (VecDeque::new(), 0);
+        Self { name, lines, limit, delimiter, ahead, line, raw: Vec::new(), text: String::new(), ends: Vec::new() }
     }
 
     /// Reads the next row and gives the line it starts on.
     pub(super) fn next(&mut self) -> Result<Option<usize>, DataError> {
-        let file = || self.name.to_owned();
+        let name = self.name;
+        let file = || name.to_owned();
         let offset = loop {
             self.raw.clear();
-            let Some(offset) = self.lines.read(&mut self.raw)? else { return Ok(None) };
-            if !self.raw.trim_ascii().is_empty() && self.raw[0] != b'#' {
+            let Some(offset) = self.read_line()? else { return Ok(None) };
+            if has_content(&self.raw) {
                 break offset;
             }
         };
-        let line = self.lines.line();
-        let delimiter = *self.delimiter.get_or_insert_with(|| detect_delimiter(&self.raw));
+        let line = self.line;
+        let delimiter = match self.delimiter {
+            Some(delimiter) => delimiter,
+            None => self.detect()?,
+        };
+        self.delimiter = Some(delimiter);
         let mut scanned = 0;
         let mut state = State::Start;
         loop {
@@ -59,7 +73,7 @@ impl<'a> Records<'a> {
             }
             self.raw.push(b'\n');
             scanned = self.raw.len();
-            if self.raw.len() > self.limit || self.lines.read(&mut self.raw)?.is_none() {
+            if self.raw.len() > self.limit || self.read_line()?.is_none() {
                 return Err(DataError::UnclosedQuote { file: file(), line });
             }
         }
@@ -72,6 +86,36 @@ impl<'a> Records<'a> {
             }
         }
         Ok(Some(line))
+    }
+
+    /// Appends the next line to the current row and gives the place of its first byte.
+    fn read_line(&mut self) -> Result<Option<usize>, DataError> {
+        if let Some((text, line, offset)) = self.ahead.pop_front() {
+            self.raw.extend(text);
+            self.line = line;
+            return Ok(Some(offset));
+        }
+        let offset = self.lines.read(&mut self.raw)?;
+        self.line = self.lines.line();
+        Ok(offset)
+    }
+
+    /// The delimiter of the file, whose first line of content is the current one.
+    fn detect(&mut self) -> Result<u8, DataError> {
+        if let Some(delimiter) = detect_delimiter(&self.raw) {
+            return Ok(delimiter);
+        }
+        let mut count = 0;
+        // Comments and blank lines are kept, too, and must not be kept without end.
+        while count < LOOKED_AT && self.ahead.len() < 10 * LOOKED_AT {
+            let mut text = Vec::new();
+            let Some(offset) = self.lines.read(&mut text)? else { break };
+            count += usize::from(has_content(&text));
+            self.ahead.push_back((text, self.lines.line(), offset));
+        }
+        let below: Vec<&[u8]> =
+            self.ahead.iter().map(|(text, ..)| &text[..]).filter(|text| has_content(text)).collect();
+        Ok(if blanks_separate(&self.raw, &below) { b' ' } else { b',' })
     }
 
     /// Number of cells of the row.
@@ -127,9 +171,14 @@ fn cut(row: &str, delimiter: u8, text: &mut String, ends: &mut Vec<usize>) {
     }
 }
 
-/// The delimiter of the first line of content: tab before semicolon before comma before bar, outside quotes. Blanks separate
-/// if nothing else does and all words are numbers.
-fn detect_delimiter(line: &[u8]) -> u8 {
+/// Whether a line holds more than blanks or a comment.
+fn has_content(line: &[u8]) -> bool {
+    !line.trim_ascii().is_empty() && line[0] != b'#'
+}
+
+/// The delimiter of the first line of content, as far as it alone tells: tab before semicolon before comma before bar, outside
+/// quotes. Blanks separate if nothing else does and all words are numbers; a single word needs no delimiter.
+fn detect_delimiter(line: &[u8]) -> Option<u8> {
     let mut quoted = false;
     let mut seen = [false; 4];
     for byte in line {
@@ -144,10 +193,27 @@ fn detect_delimiter(line: &[u8]) -> u8 {
         }
     }
     if let Some(i) = seen.iter().position(|s| *s) {
-        return b"\t;,|"[i];
+        return Some(b"\t;,|"[i]);
     }
-    let words: Vec<_> = std::str::from_utf8(line).unwrap_or("").split_ascii_whitespace().collect();
-    if words.len() > 1 && words.iter().all(|w| parse_number(w).is_ok()) { b' ' } else { b',' }
+    let words = words(line);
+    if words.len() < 2 || line.contains(&b'"') {
+        return Some(b',');
+    }
+    words.iter().all(|w| parse_number(w).is_ok()).then_some(b' ')
+}
+
+/// Whether blanks separate the columns of a file whose first line holds several words and no other delimiter. They do if
+/// nearly all lines below have as many words, most of which are numbers, and no other delimiter either.
+fn blanks_separate(first: &[u8], below: &[&[u8]]) -> bool {
+    let width = words(first).len();
+    let alike: Vec<_> = below.iter().map(|line| words(line)).filter(|words| words.len() == width).collect();
+    let numbers = alike.iter().flatten().filter(|w| parse_number(w).is_ok()).count();
+    let other = below.iter().any(|line| line.iter().any(|byte| b"\t;,|\"".contains(byte)));
+    !other && 5 * alike.len() >= 4 * below.len() && 2 * numbers > alike.len() * width
+}
+
+fn words(line: &[u8]) -> Vec<&str> {
+    std::str::from_utf8(line).unwrap_or("").split_ascii_whitespace().collect()
 }
 
 #[cfg(test)]
@@ -172,11 +238,22 @@ mod tests {
 
     #[test]
     fn delimiters_are_found_outside_quotes() {
-        assert_eq!(detect_delimiter(b"\"a;b\",c"), b',');
-        assert_eq!(detect_delimiter(b"1,5;2,5"), b';');
-        assert_eq!(detect_delimiter(b"a b\tc"), b'\t');
-        assert_eq!(detect_delimiter(b"lat|lon"), b'|');
-        assert_eq!(detect_delimiter(b"0.5 1 -2e3"), b' ');
-        assert_eq!(detect_delimiter(b"New York"), b',');
+        assert_eq!(detect_delimiter(b"\"a;b\",c"), Some(b','));
+        assert_eq!(detect_delimiter(b"1,5;2,5"), Some(b';'));
+        assert_eq!(detect_delimiter(b"a b\tc"), Some(b'\t'));
+        assert_eq!(detect_delimiter(b"lat|lon"), Some(b'|'));
+        assert_eq!(detect_delimiter(b"0.5 1 -2e3"), Some(b' '));
+        assert_eq!(detect_delimiter(b"city"), Some(b','));
+        assert_eq!(detect_delimiter(b"New York"), None);
+    }
+
+    #[test]
+    fn blanks_separate_numbers_below_as_many_words() {
+        assert!(blanks_separate(b"id lat lon", &[b"a1 1.5  2", b" a2 -3 4e1"]));
+        assert!(!blanks_separate(b"home town", &[b"New York", b"San Jose"]));
+        assert!(!blanks_separate(b"street address", &[b"12 Elm", b"7 Oak"]));
+        assert!(!blanks_separate(b"id lat lon", &[]));
+        assert!(!blanks_separate(b"my values", &[b"1 2", b"3,5 4"]));
+        assert!(!blanks_separate(b"some values", &[b"1", b"2", b"3"]));
     }
 }

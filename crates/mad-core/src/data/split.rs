@@ -57,6 +57,17 @@ impl Duplicates {
             )
         })
     }
+
+    /// Refuses so few rows that a part of their split would be empty.
+    pub(super) fn require_parts(&self, kind: SplitKind, fractions: [f64; 3]) -> Result<(), DataError> {
+        let Self { rows, distinct, .. } = *self;
+        let units = if kind == SplitKind::Random { rows } else { distinct };
+        let random = kind == SplitKind::Distinct && empty_part(rows, fractions).is_none();
+        match empty_part(units, fractions) {
+            Some(part) => Err(DataError::EmptyPart { part, rows, distinct, random }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Split {
@@ -75,11 +86,7 @@ impl Split {
         let mut units: Vec<u32> = (0..groups.len() as u32).collect();
         let mut rng = stream(seed, Purpose::Split, 0);
         shuffle(&mut units, &mut rng);
-        let count = |f: f64| (f * units.len() as f64 + 1e-9) as usize;
-        let (first, mut second) = (count(fractions[0]), count(fractions[1]));
-        if fractions[2] == 0.0 {
-            second = units.len() - first;
-        }
+        let [first, second, _] = sizes(units.len(), fractions);
         let part = |units: &[u32]| {
             let mut rows: Vec<usize> =
                 units.iter().flat_map(|&unit| groups.rows(unit as usize)).map(|&row| row as usize).collect();
@@ -87,15 +94,26 @@ impl Split {
             rows
         };
         let mut parts = [&units[..first], &units[first..first + second], &units[first + second..]].map(part);
-        for ((rows, fraction), part) in parts.iter().zip(fractions).zip(["training", "validation", "test"]) {
-            if rows.is_empty() && fraction > 0.0 {
-                let Duplicates { rows, distinct, .. } = duplicates(points);
-                return Err(DataError::EmptyPart { part, rows, distinct });
-            }
+        if empty_part(units.len(), fractions).is_some() {
+            duplicates(points).require_parts(kind, fractions)?;
         }
         let [train, validation, test] = parts.each_mut().map(std::mem::take);
         Ok(Self { train, validation, test })
     }
+}
+
+/// Numbers of units in the three parts of `n`.
+fn sizes(n: usize, fractions: [f64; 3]) -> [usize; 3] {
+    let count = |f: f64| (f * n as f64 + 1e-9) as usize;
+    let first = count(fractions[0]);
+    let second = if fractions[2] == 0.0 { n - first } else { count(fractions[1]) };
+    [first, second, n - first - second]
+}
+
+/// The first part of `n` units that was asked for and would be empty.
+fn empty_part(n: usize, fractions: [f64; 3]) -> Option<&'static str> {
+    let parts = sizes(n, fractions).into_iter().zip(fractions).zip(["training", "validation", "test"]);
+    parts.into_iter().find(|((size, share), _)| *size == 0 && *share > 0.0).map(|(_, part)| part)
 }
 
 /// Counts repeated points.
@@ -194,7 +212,15 @@ mod tests {
     fn empty_parts_are_refused_unless_asked_for() {
         let few = repeated(40, 5);
         let refused = Split::new(&few, SplitKind::Distinct, FRACTIONS, 0).unwrap_err();
-        assert!(matches!(refused, DataError::EmptyPart { part: "validation", rows: 40, distinct: 5 }), "{refused}");
+        assert!(matches!(refused, DataError::EmptyPart { part: "validation", rows: 40, distinct: 5, .. }), "{refused}");
+        assert!(refused.to_string().contains("`split = random`"), "{refused}");
+        // Advice that would not help is not given.
+        for (rows, distinct) in [(6, 6), (7, 5)] {
+            for kind in [SplitKind::Distinct, SplitKind::Random] {
+                let text = Split::new(&repeated(rows, distinct), kind, FRACTIONS, 0).unwrap_err().to_string();
+                assert!(text.contains("give more rows") && !text.contains("random"), "{text}");
+            }
+        }
         assert!(Split::new(&few, SplitKind::Random, FRACTIONS, 0).is_ok());
         let whole = Split::new(&few, SplitKind::Distinct, [1.0, 0.0, 0.0], 0).unwrap();
         assert_eq!((whole.train.len(), whole.validation.len(), whole.test.len()), (40, 0, 0));

@@ -25,7 +25,7 @@ pub enum CheckpointError {
         folder: PathBuf,
     },
     /// A file does not have the size it was written with.
-    #[error("{}: {found} bytes, {expected} expected; the file is damaged", path.display())]
+    #[error("{}: {found} bytes, {expected} expected; the file is damaged; remove its folder to go on from the checkpoint before it with `mad fit ... --resume`", path.display())]
     Size {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum CheckpointError {
         found: u64,
     },
     /// A file does not hold the bytes it was written with.
-    #[error("{}: hash mismatch; the file is damaged or belongs to another step", path.display())]
+    #[error("{}: hash mismatch; the file is damaged or belongs to another step; remove its folder to go on from the checkpoint before it with `mad fit ... --resume`", path.display())]
     Hash {
         /// The file.
         path: PathBuf,

@@ -271,15 +271,7 @@ impl Config {
 
     /// Keys whose values differ between two configs and would change the weights, with both values.
     pub fn differences(&self, other: &Config) -> Vec<Difference> {
-        let (a, b) = (self.as_table(), other.as_table());
-        KEYS.iter()
-            .filter(|key| !key.neutral && a.get(key.name) != b.get(key.name))
-            .map(|key| Difference {
-                key: key.name,
-                before: a.get(key.name).map(ToString::to_string).unwrap_or_default(),
-                now: b.get(key.name).map(ToString::to_string).unwrap_or_default(),
-            })
-            .collect()
+        differences(KEYS, &self.as_table(), &other.as_table())
     }
 
     /// Hash of everything that decides the weights; keys such as `keep_checkpoints` do not count.
@@ -295,6 +287,15 @@ impl Config {
     fn as_table(&self) -> toml::Table {
         toml::Table::try_from(self).expect("a flat struct of numbers and strings is a TOML table")
     }
+}
+
+/// Keys whose values differ and would change the weights.
+pub(crate) fn differences(keys: &[Key], before: &toml::Table, now: &toml::Table) -> Vec<Difference> {
+    let value = |table: &toml::Table, key: &Key| table.get(key.name).map(ToString::to_string).unwrap_or_default();
+    keys.iter()
+        .filter(|key| !key.neutral && before.get(key.name) != now.get(key.name))
+        .map(|key| Difference { key: key.name, before: value(before, key), now: value(now, key) })
+        .collect()
 }
 
 /// A key whose value changed.

@@ -40,6 +40,9 @@ pub struct Weights {
     pub step: u64,
 }
 
+/// Largest norm of a gradient: squares of larger numbers may be infinite in f32.
+const LARGEST: f64 = 1e19;
+
 impl Weights {
     /// The state before the first step.
     pub fn new(model: Vec<f32>) -> Self {
@@ -49,7 +52,8 @@ impl Weights {
 }
 
 impl Adam {
-    /// Moves the weights by one step and returns the norm the gradient had before clipping. If it is not finite, nothing moves.
+    /// Moves the weights by one step and returns the norm the gradient had before clipping. If it is not finite, nothing moves;
+    /// infinite also stands for one whose squares would be.
     ///
     /// # Formula
     /// g ← g min(1, clip/|g|), m ← β₁ m + (1 − β₁) g, v ← β₂ v + (1 − β₂) g²,
@@ -61,12 +65,12 @@ impl Adam {
     pub fn step(&self, layout: &Layout, weights: &mut Weights, gradient: &[f32], rate: f64) -> f64 {
         assert_eq!(gradient.len(), weights.model.len(), "one gradient per weight");
         let norm = gradient_norm(&[gradient]);
-        if !norm.is_finite() {
-            return norm;
+        let scale = if self.clip > 0.0 { clip_scale(norm, self.clip) } else { 1.0 };
+        if !norm.is_finite() || norm * scale > LARGEST {
+            return if norm.is_nan() { norm } else { f64::INFINITY };
         }
         weights.step += 1;
         let n = weights.step as f64;
-        let scale = if self.clip > 0.0 { clip_scale(norm, self.clip) } else { 1.0 };
         let decay = if self.warm_start { self.ema.min((1.0 + n) / (10.0 + n)) } else { self.ema };
         let mut step = |range: Range<usize>, weight_decay| {
             let constants = adam::Adam { beta1: self.beta1, beta2: self.beta2, epsilon: self.epsilon, weight_decay };
@@ -123,6 +127,16 @@ mod tests {
         for (w, (expected, _, _)) in weights.model.iter().zip(expected) {
             assert!((f64::from(*w) - expected).abs() < 1e-6, "{w} {expected}");
         }
+    }
+
+    #[test]
+    fn gradients_with_infinite_squares_move_nothing() {
+        let (mut weights, gradient) = (Weights::new(vec![1.0; 3]), [1e25; 3]);
+        let before = weights.clone();
+        assert_eq!(ADAM.step(&layout(), &mut weights, &gradient, 0.1), f64::INFINITY);
+        assert_eq!(weights, before);
+        let norm = Adam { clip: 1.0, ..ADAM }.step(&layout(), &mut weights, &gradient, 0.1);
+        assert!(norm.is_finite() && weights.second.iter().all(|v| v.is_finite()) && weights != before);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{POSE_KEYS, PoseError, Turn, method};
 use crate::{
-    config::{Select, admit},
+    config::{Difference, Select, admit, differences},
     optim::{Adam, Decline, Rate},
     train::Training,
     vision,
@@ -277,14 +277,9 @@ impl PoseConfig {
         table
     }
 
-    /// Keys whose values are not those of `other`, with both values.
-    pub fn differences(&self, other: &Self) -> Vec<String> {
-        let (ours, theirs) = (self.table(), other.table());
-        let differs = |(key, value): (&String, &toml::Value)| {
-            let then = theirs.get(key)?;
-            (then != value).then(|| format!("{key} was {then}, now {value}"))
-        };
-        ours.iter().filter_map(differs).collect()
+    /// Keys whose values differ between two configs and would change the weights, with both values.
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        differences(POSE_KEYS, &self.table(), &other.table())
     }
 
     /// Hash of everything that decides the weights.

@@ -28,5 +28,5 @@ pub use error::PoseError;
 pub use images::{Images, PoseBatch, Turn, test_images};
 pub use keys::POSE_KEYS;
 pub use method::{POSE_METHODS, PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, lookup};
-pub use run::{PoseFit, PoseRun, fit_pose};
+pub use run::{PoseFit, PoseRun, fit_pose, fit_pose_with};
 pub use score::{PoseReport, TEST_DRAWS, score_pose};

@@ -14,17 +14,16 @@ use crate::{
     bridge,
     checkpoint::{self, Identity, State},
     device::DeviceChoice,
-    disk::{Disk, RealDisk},
+    disk::{Disk, RealDisk, replace},
     method::{Graded, Objective},
     net::Layout,
-    run::{RunError, text},
-    train::{Observer, Outcome, Trainee, Training, Validation, train},
+    run::{RunError, make_folder, text},
+    train::{Observer, Outcome, Trainee, Training, Validation, train_with},
 };
 use burn::tensor::Device;
 use mad_core::rng::{Purpose, stream};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
 };
@@ -104,10 +103,7 @@ impl PoseRun {
     }
 
     /// Makes the folder, all of it or nothing.
-    fn create(path: &Path, config: &PoseConfig, data_hash: String) -> Result<Self, PoseError> {
-        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(RunError::Occupied { path: path.into() }.into());
-        }
+    fn create(disk: &dyn Disk, path: &Path, config: &PoseConfig, data_hash: String) -> Result<Self, PoseError> {
         let info = Info {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -116,22 +112,35 @@ impl PoseRun {
             data_hash,
         };
         let info = serde_json::to_string_pretty(&info).expect("strings can be written as JSON") + "\n";
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-        let io = |e| RunError::io("make", path, e);
-        let fill = || {
-            RealDisk.create_dir(&temporary.join("checkpoints"))?;
-            RealDisk.write(&temporary.join("metrics.jsonl"), b"")?;
-            RealDisk.write(&temporary.join(CONFIG), config.to_toml().as_bytes())?;
-            RealDisk.write(&temporary.join(INFO), info.as_bytes())?;
-            RealDisk.sync_dir(&temporary)?;
-            RealDisk.rename(&temporary, path)?;
-            RealDisk.sync_dir(path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new(".")))
-        };
-        if let Err(e) = fill() {
-            let _ = fs::remove_dir_all(&temporary);
-            return Err(io(e).into());
+        make_folder(disk, path, |folder| {
+            let checkpoints = folder.join("checkpoints");
+            disk.create_dir(&checkpoints).map_err(|e| RunError::io("make", &checkpoints, e))?;
+            for (name, text) in [("metrics.jsonl", ""), (CONFIG, &config.to_toml()), (INFO, &info)] {
+                let file = folder.join(name);
+                disk.write(&file, text.as_bytes()).map_err(|e| RunError::io("write", &file, e))?;
+            }
+            disk.sync_dir(folder).map_err(|e| RunError::io("sync", folder, e))
+        })?;
+        Self::open(path)
+    }
+
+    /// Opens a folder to continue with `config` and `images`, which must be those it began with but for keys that leave the
+    /// weights alone.
+    fn reopen(disk: &dyn Disk, path: &Path, config: &PoseConfig, images: &Images) -> Result<Self, PoseError> {
+        let old = Self::open(path)?;
+        let differences = old.config.differences(config);
+        if !differences.is_empty() {
+            return Err(RunError::ConfigChanged { path: path.into(), differences }.into());
         }
+        if images.hash() != old.data_hash {
+            let what = format!("the images of {} have changed since the run began", config.archive);
+            return Err(RunError::DataChanged { path: path.into(), what }.into());
+        }
+        if old.config == *config {
+            return Ok(old);
+        }
+        let file = path.join(CONFIG);
+        replace(disk, &file, config.to_toml().as_bytes()).map_err(|e| RunError::io("write", &file, e))?;
         Self::open(path)
     }
 
@@ -259,21 +268,25 @@ pub fn fit_pose(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<PoseFit, PoseError> {
+    fit_pose_with(&RealDisk, config, out, resume, observer, stop)
+}
+
+/// As [`fit_pose`], with everything written through `disk`.
+#[doc(hidden)]
+pub fn fit_pose_with(
+    disk: &dyn Disk,
+    config: &PoseConfig,
+    out: &Path,
+    resume: bool,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<PoseFit, PoseError> {
     // Before anything is written.
     let (images, pretrained) = (Images::open(config)?, pretrained(config)?);
     let run = match resume && PoseRun::is_at(out) {
-        false => PoseRun::create(out, config, images.hash())?,
-        true => PoseRun::open(out)?,
+        false => PoseRun::create(disk, out, config, images.hash())?,
+        true => PoseRun::reopen(disk, out, config, &images)?,
     };
-    let differing = config.differences(&run.config);
-    if !differing.is_empty() {
-        let problem = format!("{}: the run began with other settings: {}", out.display(), differing.join(", "));
-        return Err(PoseError::Setting { problem: format!("{problem}; choose another --out") });
-    }
-    if images.hash() != run.data_hash {
-        let problem = format!("{}: the images of {} have changed since the run began", out.display(), config.archive);
-        return Err(PoseError::Setting { problem: format!("{problem}; choose another --out") });
-    }
-    let trained = train(DeviceChoice::Cpu, &Fitting { run: &run, images, pretrained }, observer, stop)?;
+    let trained = train_with(disk, DeviceChoice::Cpu, &Fitting { run: &run, images, pretrained }, observer, stop)?;
     Ok(PoseFit { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
 }

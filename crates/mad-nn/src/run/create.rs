@@ -157,9 +157,18 @@ impl Contents {
     }
 }
 
-/// Makes the folder `path`: written beside its place, synced, renamed. On error nothing is left.
+/// Makes the folder of a run.
 pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Result<(), RunError> {
     contents.check()?;
+    make_folder(disk, path, |folder| fill(disk, folder, contents))
+}
+
+/// Makes the folder `path`: `fill` writes it beside its place, then it is renamed. On error nothing is left.
+pub(crate) fn make_folder(
+    disk: &dyn Disk,
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<(), RunError>,
+) -> Result<(), RunError> {
     let occupied = match fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_some(),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => false,
@@ -175,7 +184,7 @@ pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Resul
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     clean(disk, &parent, &name)?;
     let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
-    let made = fill(disk, &temporary, contents)
+    let made = fill(&temporary)
         .and_then(|()| disk.rename(&temporary, path).map_err(|e| RunError::io("make", path, e)))
         .and_then(|()| disk.sync_dir(&parent).map_err(|e| RunError::io("sync", &parent, e)));
     if made.is_err() {

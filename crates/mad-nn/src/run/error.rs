@@ -75,7 +75,7 @@ pub enum RunError {
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A resumed run asks for other settings.
-    #[error("{}: settings differ from those of the run: {}", path.display(), list(differences))]
+    #[error("{}: settings differ from those of the run: {}; give those it began with, or another --out", path.display(), list(differences))]
     ConfigChanged {
         /// The folder.
         path: PathBuf,
@@ -83,7 +83,7 @@ pub enum RunError {
         differences: Vec<Difference>,
     },
     /// A resumed run brings other data.
-    #[error("{}: the data differ from those of the run: {what}", path.display())]
+    #[error("{}: the data differ from those of the run: {what}; give those it began with, or another --out", path.display())]
     DataChanged {
         /// The folder.
         path: PathBuf,

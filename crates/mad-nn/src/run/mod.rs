@@ -25,7 +25,7 @@ pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
 pub use prepare::PrepareError;
 
-pub(crate) use create::create;
+pub(crate) use create::{create, make_folder};
 pub(crate) use lock::Lock;
 
 use crate::{

@@ -11,7 +11,7 @@ use crate::{
     method::Objective,
     run::{self, Contents, Run, RunError},
 };
-use std::{path::Path, sync::atomic::AtomicBool};
+use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool};
 
 impl Trainee for Run {
     fn path(&self) -> &Path {
@@ -101,7 +101,9 @@ pub fn fit_with(
     let (now, before) = (contents.info(), old.info());
     if now.data_hash != before.data_hash {
         let changed = |name: &&String| before.data.get(*name) != now.data.get(*name);
-        let names: Vec<_> = now.data.keys().chain(before.data.keys()).filter(changed).map(String::as_str).collect();
+        let names: BTreeSet<_> =
+            now.data.keys().chain(before.data.keys()).filter(changed).map(String::as_str).collect();
+        let names: Vec<_> = names.into_iter().collect();
         let what = format!("{} (data_hash {} in run.json, {} now)", names.join(", "), before.data_hash, now.data_hash);
         return Err(RunError::DataChanged { path: out.into(), what }.into());
     }
@@ -126,5 +128,7 @@ fn train_run(
     stop: &AtomicBool,
 ) -> Result<Fit, TrainError> {
     let trained = train_with(disk, device, &run, observer, stop)?;
+    // The weights it will answer with may be of an earlier step, written by an earlier call.
+    run.state(run.selected_step()?)?;
     Ok(Fit { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
 }

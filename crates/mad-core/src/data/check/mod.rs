@@ -6,7 +6,9 @@ mod suggest;
 pub use column::ColumnReport;
 pub use suggest::{Suggestion, suggest};
 
-use super::{ColumnOptions, Duplicates, LoadError, Table, columns::Attempt, duplicates, load};
+use super::{
+    ColumnOptions, DataError, Duplicates, FRACTIONS, LoadError, SplitKind, Table, columns::Attempt, duplicates, load,
+};
 use serde::Serialize;
 
 /// Fewer rows than this make held-out scores noisy: a tenth of them is scored.
@@ -35,6 +37,9 @@ pub struct CheckReport {
     pub notices: Vec<String>,
     /// What to do about it.
     pub suggestions: Vec<String>,
+    /// Whether a run can be made from the good rows: there are some, and no part of the usual split is empty. If there are bad
+    /// rows, too, it takes `--skip-bad-rows`.
+    pub can_fit: bool,
 }
 
 /// Rows that cannot be used, in short.
@@ -85,8 +90,13 @@ pub fn check(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Check
         bad_rows,
         notices,
         suggestions: Vec::new(),
+        can_fit: false,
     };
-    report.suggestions = report.advice(manifold.intrinsic_dim());
+    // On a finite set equal rows are the data, not duplicates.
+    let kind = if manifold.intrinsic_dim() == 0 { SplitKind::Random } else { SplitKind::Distinct };
+    let split = repeated.require_parts(kind, FRACTIONS).err();
+    report.can_fit = split.is_none();
+    report.suggestions = report.advice(manifold.intrinsic_dim(), split);
     Ok(report)
 }
 
@@ -110,20 +120,23 @@ fn oddities(columns: &[ColumnReport]) -> Vec<String> {
 }
 
 impl CheckReport {
-    fn advice(&self, intrinsic_dim: usize) -> Vec<String> {
+    fn advice(&self, intrinsic_dim: usize, split: Option<DataError>) -> Vec<String> {
         let mut advice = Vec::new();
         let Duplicates { rows, distinct, .. } = self.duplicates;
         if let Some(bad) = &self.bad_rows {
-            let few = 100 * bad.total <= self.rows;
-            advice.push(format!(
-                "{} of {} rows are bad: mend them, or leave them out with --skip-bad-rows{}",
-                bad.total,
-                self.rows,
-                if few { "" } else { " (so many bad rows often mean another unit, order or column)" }
-            ));
+            let many = " (so many bad rows often mean another unit, order or column)";
+            let (skip, why) = match bad.total {
+                total if total >= self.rows => ("; none is good", many),
+                total if 100 * total > self.rows => (", or leave them out with --skip-bad-rows", many),
+                _ => (", or leave them out with --skip-bad-rows", ""),
+            };
+            advice.push(format!("{} of {} rows are bad: mend them{skip}{why}", bad.total, self.rows));
             if bad.kinds.iter().any(|(kind, _)| kind == "norm not 1") {
                 advice.push("--normalize rescales vectors of any length, if their directions are right".into());
             }
+        }
+        if let Some(error) = split.filter(|_| rows > 0) {
+            advice.push(error.to_string());
         }
         if distinct == 1 && rows > 1 {
             advice.push("all points are equal: there is nothing to learn".into());

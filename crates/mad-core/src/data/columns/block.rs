@@ -2,7 +2,8 @@
 
 use super::{
     EulerSequence,
-    options::{AngleUnit, ColumnOptions, NORM_TOLERANCE, WORTH_SAYING},
+    name::{is_latitude, unit},
+    options::{AngleUnit, ColumnOptions, NORM_TOLERANCE, WORTH_SAYING, beyond_repair},
     rotation,
 };
 use crate::{
@@ -11,10 +12,16 @@ use crate::{
     manifold::canonical_sign,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeSet, HashSet},
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 /// Smallest table for which values are said to look like radians.
 const ENOUGH_ROWS: usize = 20;
+
+/// How far a latitude or longitude in radians may pass its bound: π/2 in single precision is 4e-8 too large.
+const ROUNDED: f64 = 1e-6;
 
 /// A column of the training file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,8 +39,12 @@ pub(super) enum Block {
     Coordinates { columns: Vec<Column> },
     /// A unit vector.
     Direction { columns: Vec<Column> },
-    /// Latitude and longitude in degrees.
-    LatLon { columns: Vec<Column> },
+    /// Latitude and longitude.
+    LatLon {
+        columns: Vec<Column>,
+        #[serde(default = "degrees", skip_serializing_if = "are_degrees")]
+        units: [AngleUnit; 2],
+    },
     /// A quaternion in the order x, y, z, w.
     Quaternion { columns: Vec<Column> },
     /// A rotation matrix, row-major.
@@ -55,6 +66,7 @@ pub(super) enum Block {
 /// What was met while rows were read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
+    /// Rows in which the block is good.
     rows: usize,
     /// Rows repaired, and the largest repair.
     repaired: usize,
@@ -74,7 +86,7 @@ impl Block {
         match self {
             Block::Coordinates { columns }
             | Block::Direction { columns }
-            | Block::LatLon { columns }
+            | Block::LatLon { columns, .. }
             | Block::Quaternion { columns }
             | Block::Matrix { columns }
             | Block::Euler { columns, .. }
@@ -90,7 +102,7 @@ impl Block {
         match self {
             Block::Coordinates { columns }
             | Block::Direction { columns }
-            | Block::LatLon { columns }
+            | Block::LatLon { columns, .. }
             | Block::Quaternion { columns }
             | Block::Matrix { columns }
             | Block::Euler { columns, .. }
@@ -134,12 +146,14 @@ impl Block {
                     seen.insert(cell.to_string());
                 }
                 if seen.len() > options.max_levels {
+                    let found = count_values(table, column.index);
                     return Err(DataError::TooManyLevels {
                         file: table.source().into(),
                         line: table.line(row),
                         column: column.name.clone(),
                         limit: options.max_levels,
-                        megabytes: (options.max_levels * 512 * 4).div_ceil(1 << 20),
+                        found,
+                        megabytes: (found * 512 * 4).div_ceil(1 << 20),
                     });
                 }
             }
@@ -186,7 +200,19 @@ impl Block {
         x: &mut [f64],
         tally: &mut Tally,
     ) -> Result<(), Bad> {
+        self.read(table, row, options, x, tally)?;
         tally.rows += 1;
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        table: &Table,
+        row: usize,
+        options: &ColumnOptions,
+        x: &mut [f64],
+        tally: &mut Tally,
+    ) -> Result<(), Bad> {
         let number = |c: &Column| table.number(row, c.index).map_err(|fault| (c.name.clone(), fault));
         let whole = |fault| (joined(self.columns()), fault);
         match self {
@@ -195,15 +221,24 @@ impl Block {
                 fill(x, columns.iter().map(number))?;
                 normalise(x, "direction", options, tally).map_err(whole)
             }
-            Block::LatLon { columns } => {
+            Block::LatLon { columns, units } => {
                 let (lat, lon) = (number(&columns[0])?, number(&columns[1])?);
                 tally.largest = [tally.largest[0].max(lat.abs()), tally.largest[1].max(lon.abs())];
+                let (lat, lon) = (degrees_of(lat, units[0]), degrees_of(lon, units[1]));
                 if lat.abs() > 90.0 {
                     tally.bad_latitudes += 1;
-                    return Err((columns[0].name.clone(), RowFault::Latitude(lat)));
+                    let fault = match units[0] {
+                        AngleUnit::Deg => RowFault::Latitude(lat),
+                        AngleUnit::Rad => RowFault::LatitudeRadians(number(&columns[0])?),
+                    };
+                    return Err((columns[0].name.clone(), fault));
                 }
                 if !(-180.0..=360.0).contains(&lon) {
-                    return Err((columns[1].name.clone(), RowFault::Longitude(lon)));
+                    let fault = match units[1] {
+                        AngleUnit::Deg => RowFault::Longitude(lon),
+                        AngleUnit::Rad => RowFault::LongitudeRadians(number(&columns[1])?),
+                    };
+                    return Err((columns[1].name.clone(), fault));
                 }
                 x.copy_from_slice(&direction(lat, lon));
                 Ok(())
@@ -287,25 +322,42 @@ impl Block {
     pub(super) fn written(&self) -> Vec<(usize, String)> {
         match self {
             Block::Euler { columns, .. } => ["qx", "qy", "qz", "qw"].map(|n| (columns[0].index, n.into())).to_vec(),
-            other => other.columns().iter().map(|c| (c.index, c.name.clone())).collect(),
+            other => other.columns().iter().map(|c| c.index).zip(other.written_names()).collect(),
+        }
+    }
+
+    /// Name under which each column is written where it is written at all: its own, but radians of latitudes and longitudes
+    /// are said, because without a word they are degrees.
+    pub(super) fn written_names(&self) -> Vec<String> {
+        let own = |c: &Column| c.name.clone();
+        match self {
+            Block::LatLon { columns, units } => {
+                let said = |(c, u): (&Column, &AngleUnit)| match u {
+                    AngleUnit::Rad if unit(&c.name).is_none() => format!("{}_rad", c.name),
+                    _ => own(c),
+                };
+                columns.iter().zip(units).map(said).collect()
+            }
+            other => other.columns().iter().map(own).collect(),
         }
     }
 
     /// What each column of the block holds, in words.
     pub(super) fn roles(&self) -> Vec<String> {
-        let unit = |unit: &AngleUnit| if *unit == AngleUnit::Deg { "degrees" } else { "radians" };
         let same = |text: &str| vec![text.to_owned(); self.columns().len()];
         match self {
             Block::Coordinates { .. } => same("coordinate"),
             Block::Direction { .. } => same("coordinate of a unit vector"),
-            Block::LatLon { .. } => vec!["latitude, degrees".into(), "longitude, degrees".into()],
+            Block::LatLon { units: [lat, lon], .. } => {
+                vec![format!("latitude, {}", lat.name()), format!("longitude, {}", lon.name())]
+            }
             Block::Quaternion { .. } => ["x", "y", "z", "w"].map(|c| format!("quaternion {c}")).to_vec(),
             Block::Matrix { .. } => (0..9).map(|i| format!("matrix row {}, column {}", i / 3, i % 3)).collect(),
             Block::Euler { sequence, units, .. } => {
                 let letters = sequence.letters();
-                units.iter().zip(letters).map(|(u, c)| format!("Euler angle about {c}, {}", unit(u))).collect()
+                units.iter().zip(letters).map(|(u, c)| format!("Euler angle about {c}, {}", u.name())).collect()
             }
-            Block::Angles { units, .. } => units.iter().map(|u| format!("angle, {}", unit(u))).collect(),
+            Block::Angles { units, .. } => units.iter().map(|u| format!("angle, {}", u.name())).collect(),
             Block::CosSin { columns } => {
                 (0..columns.len()).map(|i| if i % 2 == 0 { "cosine" } else { "sine" }.to_owned()).collect()
             }
@@ -322,7 +374,7 @@ impl Block {
         let named = |name: &str| name.strip_prefix('x').is_some_and(|n| n.parse::<usize>().is_ok());
         match self {
             Block::LatLon { .. } | Block::Quaternion { .. } | Block::Matrix { .. } => true,
-            other => other.columns().iter().all(|c| named(&c.name.to_lowercase()) || suffix(&c.name).is_some()),
+            other => other.columns().iter().all(|c| named(&c.name.to_lowercase()) || unit(&c.name).is_some()),
         }
     }
 
@@ -333,10 +385,11 @@ impl Block {
             Block::Coordinates { .. } | Block::Direction { .. } | Block::CosSin { .. } | Block::Indicators { .. } => {
                 numbers(x)
             }
-            Block::LatLon { .. } => {
-                let lon = x[1].atan2(x[0]).to_degrees();
-                let lat = x[2].atan2(x[0].hypot(x[1])).to_degrees();
-                numbers(&[lat, if lon >= 180.0 { -180.0 } else { lon + 0.0 }])
+            Block::LatLon { units, .. } => {
+                let lon = units[1].of_radians(x[1].atan2(x[0]));
+                let lat = units[0].of_radians(x[2].atan2(x[0].hypot(x[1])));
+                let half = units[1].half_turn();
+                numbers(&[lat, if lon >= half { -half } else { lon + 0.0 }])
             }
             Block::Quaternion { .. } | Block::Euler { .. } => {
                 let mut q = x.to_vec();
@@ -404,9 +457,21 @@ impl Block {
     }
 
     /// What may be behind bad rows.
-    pub(super) fn hint(&self, tally: &Tally) -> Option<String> {
-        let swapped = matches!(self, Block::LatLon { .. }) && tally.bad_latitudes > 0 && tally.largest[1] <= 90.0;
-        swapped.then(|| "latitude and longitude look swapped: every longitude is within [-90, 90]".into())
+    pub(super) fn hint(&self, tally: &Tally, table: &Table) -> Option<String> {
+        let Block::LatLon { columns, units } = self else { return None };
+        let quarter = units[1].half_turn() / 2.0;
+        if tally.bad_latitudes == 0 || tally.largest[1] > quarter {
+            return None;
+        }
+        let (lat, lon) = (&columns[0], &columns[1]);
+        let remedy = match table.header() {
+            Some(_) if is_latitude(&lat.name) => "exchange the names of the two columns in the file".into(),
+            Some(_) => format!("give --columns {},{}", lon.name, lat.name),
+            None => format!("give --columns {},{}", lon.index + 1, lat.index + 1),
+        };
+        let bound = if units[1] == AngleUnit::Deg { "90" } else { "π/2" };
+        let seen = format!("every longitude is within [-{bound}, {bound}]");
+        Some(format!("latitude and longitude look swapped: {seen}; if they are, {remedy}"))
     }
 
     /// Repairs and oddities, in words.
@@ -425,8 +490,10 @@ impl Block {
             notices.push(format!("{names}: {} angles lay outside one turn and were wrapped", tally.wrapped));
         }
         let small = tally.rows >= ENOUGH_ROWS && tally.largest.iter().all(|l| *l <= std::f64::consts::TAU);
-        if small && matches!(self, Block::LatLon { .. }) {
-            notices.push(format!("{names}: no value exceeds 2π; are these radians? They were read as degrees"));
+        if small && matches!(self, Block::LatLon { units, .. } if are_degrees(units)) {
+            notices.push(format!(
+                "{names}: no value exceeds 2π; are these radians? They were read as degrees; --angle-unit rad reads radians"
+            ));
         }
         if let Block::Angles { units, .. } | Block::Euler { units, .. } = self {
             let all = |unit| units.iter().all(|u| *u == unit);
@@ -463,6 +530,40 @@ pub(in crate::data) fn direction(lat: f64, lon: f64) -> [f64; 3] {
     if lat.abs() == 90.0 { [0.0, 0.0, sin_lat] } else { [cos_lat * cos_lon, cos_lat * sin_lon, sin_lat] }
 }
 
+fn degrees() -> [AngleUnit; 2] {
+    [AngleUnit::Deg; 2]
+}
+
+fn are_degrees(units: &[AngleUnit; 2]) -> bool {
+    *units == degrees()
+}
+
+/// A latitude or longitude in degrees. Radians that pass a bound by rounding only are moved back to it.
+fn degrees_of(angle: f64, unit: AngleUnit) -> f64 {
+    if unit == AngleUnit::Deg {
+        return angle;
+    }
+    let bounds = [0.5, 1.0, 2.0].map(|turns| turns * unit.half_turn());
+    let near = bounds.into_iter().find(|bound| (angle.abs() - bound).abs() <= ROUNDED && angle.abs() > *bound);
+    near.map_or(angle, |bound| bound.copysign(angle)).to_degrees()
+}
+
+/// Number of different texts in a column, without blanks around them and without blank ones.
+fn count_values(table: &Table, column: usize) -> usize {
+    // Hashes are enough to count by, and small.
+    let mut seen: HashSet<u64> = HashSet::new();
+    for row in 0..table.len() {
+        let cell = table.cell(row, column);
+        let cell = cell.trim();
+        if !cell.is_empty() {
+            let mut hasher = DefaultHasher::new();
+            cell.hash(&mut hasher);
+            seen.insert(hasher.finish());
+        }
+    }
+    seen.len()
+}
+
 fn fill(x: &mut [f64], values: impl Iterator<Item = Result<f64, Bad>>) -> Result<(), Bad> {
     for (x, value) in x.iter_mut().zip(values) {
         *x = value?;
@@ -478,7 +579,7 @@ fn normalise(x: &mut [f64], what: &'static str, options: &ColumnOptions, tally: 
         return Err(RowFault::ZeroNorm(what));
     }
     let norm = largest * x.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>().sqrt();
-    if (norm - 1.0).abs() > NORM_TOLERANCE && !options.normalize {
+    if beyond_repair((norm - 1.0).abs()) && !options.normalize {
         return Err(RowFault::Norm { what, norm, tolerance: NORM_TOLERANCE });
     }
     tally.repair((norm - 1.0).abs());
@@ -496,16 +597,4 @@ fn unknown(value: &str, levels: &[String]) -> RowFault {
 
 fn joined(columns: &[Column]) -> String {
     columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(",")
-}
-
-/// The unit at the end of a column's name.
-pub(super) fn suffix(name: &str) -> Option<AngleUnit> {
-    let name = name.to_lowercase();
-    if name.ends_with("_deg") || name.ends_with("_degrees") {
-        Some(AngleUnit::Deg)
-    } else if name.ends_with("_rad") || name.ends_with("_radians") {
-        Some(AngleUnit::Rad)
-    } else {
-        None
-    }
 }

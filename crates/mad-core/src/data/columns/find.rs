@@ -1,20 +1,13 @@
 //! The search for a layout's columns in a table.
 
 use super::{
-    block::{Block, Column, suffix},
-    options::{AngleUnit, ColumnOptions, QuaternionOrder, select},
+    block::{Block, Column},
+    name::{cut, is_latitude, is_longitude, unit},
+    options::{AngleUnit, ColumnOptions, QuaternionOrder},
 };
 use crate::data::{DataError, Layout, Table};
 
-/// Names of latitudes, in lower case. `decimallatitude` is the one of Darwin Core, `reclat` that of the meteorite list.
-pub(in crate::data) const LATITUDE: &[&str] =
-    &["lat", "latitude", "lat_deg", "latitude_deg", "decimallatitude", "reclat"];
-
-/// Names of longitudes, in lower case.
-pub(in crate::data) const LONGITUDE: &[&str] =
-    &["lon", "long", "lng", "longitude", "lon_deg", "longitude_deg", "decimallongitude", "reclong"];
-
-/// What the names of angles about x, y and z end in.
+/// Names of angles about x, y and z, without their unit.
 const EULER: [&[&str]; 3] = [
     &["roll", "euler_x", "euler.x", "rx", "rot_x"],
     &["pitch", "euler_y", "euler.y", "ry", "rot_y"],
@@ -27,22 +20,20 @@ pub(super) fn find(
     table: &Table,
     options: &ColumnOptions,
 ) -> Result<(Vec<Block>, Vec<String>), DataError> {
-    let free = match &options.columns {
-        Some(selection) => select(selection, table)?,
-        None => (0..table.width()).collect(),
-    };
     let directed = options.columns.is_some() || table.header().is_none();
-    let mut search = Search { layout, table, options, free, directed, notices: Vec::new() };
-    let leaves = layout.leaves();
-    let blocks = match search.ambient(&leaves)? {
-        Some(blocks) => blocks,
-        None => search.leaves(&leaves)?,
-    };
+    let mut search = Search { layout, table, options, free: options.chosen(table)?, directed, notices: Vec::new() };
+    let blocks = search.blocks()?;
     if options.columns.is_none() && !search.free.is_empty() {
         let unused: Vec<_> = search.free.iter().map(|&i| table.column_name(i)).collect();
         search.notices.push(format!("columns not used: {}", unused.join(", ")));
     }
     Ok((blocks, search.notices))
+}
+
+/// Finds the columns by their names, even if the user has chosen them in some order.
+pub(super) fn named(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Vec<Block>, DataError> {
+    let free = options.chosen(table)?;
+    Search { layout, table, options, free, directed: false, notices: Vec::new() }.blocks()
 }
 
 struct Search<'a> {
@@ -57,10 +48,25 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// A block for every leaf of the layout.
+    fn blocks(&mut self) -> Result<Vec<Block>, DataError> {
+        let leaves = self.layout.leaves();
+        match self.ambient(&leaves)? {
+            Some(blocks) => Ok(blocks),
+            None => self.leaves(&leaves),
+        }
+    }
+
     /// The free column whose name, without regard to case, is one of these.
     fn named(&self, names: &[&str]) -> Option<usize> {
         let header = self.table.header()?;
         self.free.iter().copied().find(|&i| names.contains(&header[i].to_lowercase().as_str()))
+    }
+
+    /// The free column whose name passes a test.
+    fn called(&self, test: fn(&str) -> bool) -> Option<usize> {
+        let header = self.table.header()?;
+        self.free.iter().copied().find(|&i| test(&header[i]))
     }
 
     /// The free columns with exactly these names, or nothing.
@@ -166,14 +172,14 @@ impl Search<'_> {
     }
 
     fn direction(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
-        if let (Some(lat), Some(lon)) = (self.named(LATITUDE), self.named(LONGITUDE)) {
+        if let (Some(lat), Some(lon)) = (self.called(is_latitude), self.called(is_longitude)) {
             let columns = self.take(&[lat, lon]);
-            return match self.named(LATITUDE).or(self.named(LONGITUDE)) {
+            return match self.called(is_latitude).or(self.called(is_longitude)) {
                 Some(second) if alone => Err(self.misfit_because(&format!(
                     "; `{}` is a second latitude or longitude: choose two columns with --columns",
                     self.table.column_name(second)
                 ))),
-                _ => Ok(Some(Block::LatLon { columns })),
+                _ => Ok(Some(Block::LatLon { units: self.place_units(&columns), columns })),
             };
         }
         if !alone {
@@ -186,16 +192,27 @@ impl Search<'_> {
             (true, chosen @ [_, _]) => {
                 let mut columns = self.take(chosen);
                 let said = if self.table.header().is_none() { "no column names" } else { "chosen columns" };
-                self.notices.push(format!("{said}: read as latitude, longitude in degrees"));
                 if self.table.header().is_none() {
                     columns[0].name = "lat".into();
                     columns[1].name = "lon".into();
                 }
-                Some(Block::LatLon { columns })
+                let units = self.place_units(&columns);
+                let read = match units.map(AngleUnit::name) {
+                    [lat, lon] if lat == lon => format!("latitude, longitude in {lat}"),
+                    [lat, lon] => format!("latitude in {lat}, longitude in {lon}"),
+                };
+                self.notices.push(format!("{said}: read as {read}"));
+                Some(Block::LatLon { columns, units })
             }
             (true, chosen @ [_, _, _]) => Some(Block::Direction { columns: self.take(chosen) }),
             _ => None,
         })
+    }
+
+    /// The units of latitude and longitude: what their names, or else the options, say; degrees by default.
+    fn place_units(&self, columns: &[Column]) -> [AngleUnit; 2] {
+        let default = self.options.angle_unit.unwrap_or(AngleUnit::Deg);
+        [0, 1].map(|i| unit(&columns[i].name).unwrap_or(default))
     }
 
     /// Sets of four free columns that are called x, y, z and w after a common beginning, such as `q` or
@@ -285,9 +302,8 @@ impl Search<'_> {
         let header = self.table.header().unwrap_or_default();
         let named = |axis: usize| {
             let fits = |&&i: &&usize| {
-                let name = header.get(i).map(|n| n.to_lowercase()).unwrap_or_default();
-                let bare = ["_deg", "_degrees", "_rad", "_radians"].iter().find_map(|s| name.strip_suffix(s));
-                EULER[axis].iter().any(|end| bare.unwrap_or(&name) == *end)
+                let name = header.get(i).map(|n| cut(n).0).unwrap_or_default();
+                EULER[axis].contains(&name.as_str())
             };
             self.free.iter().find(fits).copied()
         };
@@ -338,7 +354,7 @@ impl Search<'_> {
     /// Angle columns known by their names.
     fn angles(&mut self, n: usize) -> Result<Option<Block>, DataError> {
         let suffixed: Vec<usize> =
-            self.free.iter().copied().filter(|&i| suffix(&self.table.column_name(i)).is_some()).collect();
+            self.free.iter().copied().filter(|&i| unit(&self.table.column_name(i)).is_some()).collect();
         if suffixed.len() == n {
             return self.angles_in(&suffixed, None).map(Some);
         }
@@ -353,7 +369,7 @@ impl Search<'_> {
         let nameless = self.table.header().is_none();
         let mut columns = self.take(indices);
         let given = self.options.angle_unit.or(unless_told);
-        let units: Option<Vec<_>> = columns.iter().map(|c| suffix(&c.name).or(given)).collect();
+        let units: Option<Vec<_>> = columns.iter().map(|c| unit(&c.name).or(given)).collect();
         let Some(units) = units else {
             let columns = columns.into_iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
             return Err(DataError::AngleUnit { file: self.table.source().into(), columns });
@@ -361,7 +377,7 @@ impl Search<'_> {
         if nameless {
             // Written files say the unit that the read file left out.
             for (column, unit) in columns.iter_mut().zip(&units) {
-                column.name.push_str(if *unit == AngleUnit::Deg { "_deg" } else { "_rad" });
+                column.name.push_str(&format!("_{}", unit.short()));
             }
         }
         Ok(Block::Angles { columns, units })
@@ -414,8 +430,8 @@ impl Search<'_> {
             let header = self.table.header().unwrap_or_default();
             names.iter().all(|n| header.iter().any(|h| h.to_lowercase() == *n))
         };
-        let any = |names: &[&str]| names.iter().any(|n| known(&[n]));
-        self.misfit_because(if any(LATITUDE) && any(LONGITUDE) {
+        let any = |test: fn(&str) -> bool| self.table.header().unwrap_or_default().iter().any(|n| test(n));
+        self.misfit_because(if any(is_latitude) && any(is_longitude) {
             "; latitude and longitude are columns of sphere:2"
         } else if !self.quaternions().0.is_empty() || known(&["r00", "r01", "r22"]) {
             "; quaternions and rotation matrices are columns of so3"

@@ -3,11 +3,13 @@
 mod block;
 mod euler;
 mod find;
+mod name;
 mod options;
 mod rotation;
+mod useful;
 
 pub use euler::EulerSequence;
-pub(in crate::data) use find::{LATITUDE, LONGITUDE};
+pub(in crate::data) use name::{is_latitude, is_longitude, unit};
 pub use options::{AngleUnit, ColumnOptions, QuaternionOrder};
 
 use super::{Cell, DataError, Layout, RowFault, Table, error::RowErrorList};
@@ -86,9 +88,11 @@ impl Columns {
     /// must find just as many.
     ///
     /// Named conventions come first (`lat`/`lon`, `q…`, `r00 …`), then suffixes (`_deg`), then the remaining columns of the
-    /// right kind if there are exactly as many as are needed. Nothing is guessed from values.
+    /// right kind if there are exactly as many as are needed. Nothing is guessed from values. An option that says nothing
+    /// about the columns found, or contradicts their names, is refused.
     pub fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Self, DataError> {
         let (mut blocks, assumptions) = find::find(layout, table, options)?;
+        useful::require(&blocks, table, options)?;
         for (block, leaf) in blocks.iter_mut().zip(layout.leaves()) {
             block.learn_levels(table, options)?;
             if let Layout::Categories(Some(declared)) = leaf {
@@ -97,6 +101,11 @@ impl Columns {
         }
         let (layout, options) = (layout.clone(), options.clone());
         Ok(Self { layout, options, headed: table.header().is_some(), width: table.width(), assumptions, blocks })
+    }
+
+    /// Whether the names of the columns alone tell where the points of a layout stand, or what must be asked first.
+    pub(in crate::data) fn named(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
+        useful::require(&find::named(layout, table, options)?, table, options)
     }
 
     /// Reads one point per row. If any row is bad, all bad rows are reported and nothing is returned.
@@ -116,7 +125,7 @@ impl Columns {
         let tolerance = options::NORM_TOLERANCE;
         self.decode_rows(table, |x| {
             let deviation = manifold.deviation(x);
-            if deviation > tolerance && !self.options.normalize {
+            if options::beyond_repair(deviation) && !self.options.normalize {
                 return Err(RowFault::OffManifold { deviation, manifold: manifold.spec(), tolerance });
             }
             manifold.project(x);
@@ -162,7 +171,7 @@ impl Columns {
         }
         let (ragged, ragged_hint) = table.ragged();
         errors.merge(ragged);
-        let hint = columns.blocks.iter().zip(&tallies).find_map(|(b, t)| b.hint(t));
+        let hint = columns.blocks.iter().zip(&tallies).find_map(|(b, t)| b.hint(t, table));
         let hint = hint.or(ragged_hint.map(String::from));
         let mut notices = table.notices().to_vec();
         notices.extend(columns.assumptions.iter().cloned());
@@ -318,13 +327,14 @@ impl Columns {
     /// The same columns as they stand in another table.
     fn bind(&self, table: &Table) -> Result<Self, DataError> {
         let mut bound = self.clone();
-        let columns = bound.blocks.iter_mut().flat_map(|b| b.columns_mut());
+        let written: Vec<String> = self.blocks.iter().flat_map(Block::written_names).collect();
+        let columns = bound.blocks.iter_mut().flat_map(|b| b.columns_mut()).zip(written);
         let found = match table.header() {
             None => !self.headed && table.width() == self.width,
             Some(_) => {
                 let mut all = true;
-                for column in columns {
-                    match table.find(&column.name) {
+                for (column, written) in columns {
+                    match table.find(&column.name).or_else(|| table.find(&written)) {
                         Some(index) => column.index = index,
                         None => all = false,
                     }

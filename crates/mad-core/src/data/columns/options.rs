@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Largest difference of a norm from 1, and of a matrix from a rotation, that is repaired without being asked.
 pub(super) const NORM_TOLERANCE: f64 = 1e-3;
 
+/// Whether a difference is too large to be repaired. One of 1e-3 is not, on whichever side its last bit was rounded.
+pub(super) fn beyond_repair(difference: f64) -> bool {
+    difference > NORM_TOLERANCE * (1.0 + 1e-9)
+}
+
 /// Repairs smaller than this are rounding and are not reported.
 pub(super) const WORTH_SAYING: f64 = 1e-6;
 
@@ -18,6 +23,16 @@ pub enum QuaternionOrder {
     Xyzw,
     /// Scalar first.
     Wxyz,
+}
+
+impl QuaternionOrder {
+    /// The order as the option writes it.
+    pub(super) fn letters(self) -> &'static str {
+        match self {
+            QuaternionOrder::Xyzw => "xyzw",
+            QuaternionOrder::Wxyz => "wxyz",
+        }
+    }
 }
 
 /// Unit of angle columns.
@@ -36,6 +51,30 @@ impl AngleUnit {
         match self {
             AngleUnit::Deg => std::f64::consts::PI / 180.0,
             AngleUnit::Rad => 1.0,
+        }
+    }
+
+    /// An angle in radians in this unit.
+    pub(super) fn of_radians(self, angle: f64) -> f64 {
+        match self {
+            AngleUnit::Deg => angle.to_degrees(),
+            AngleUnit::Rad => angle,
+        }
+    }
+
+    /// The unit in words.
+    pub(in crate::data) fn name(self) -> &'static str {
+        match self {
+            AngleUnit::Deg => "degrees",
+            AngleUnit::Rad => "radians",
+        }
+    }
+
+    /// The unit as options and names of columns write it.
+    pub(in crate::data) fn short(self) -> &'static str {
+        match self {
+            AngleUnit::Deg => "deg",
+            AngleUnit::Rad => "rad",
         }
     }
 
@@ -58,7 +97,8 @@ pub struct ColumnOptions {
     /// Order of quaternions without telling names; x, y, z, w if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quat_order: Option<QuaternionOrder>,
-    /// Unit of angle columns whose names do not end in `_deg` or `_rad`.
+    /// Unit of angles, latitudes and longitudes whose names do not end in `_deg` or `_rad`. Angles are not read without one;
+    /// latitudes and longitudes are in degrees if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub angle_unit: Option<AngleUnit>,
     /// Sequence of Euler angles, without which they are not read.
@@ -76,10 +116,25 @@ impl Default for ColumnOptions {
     }
 }
 
-/// Indices of the chosen columns, in the order given.
+impl ColumnOptions {
+    /// Refuses a choice of columns that the table does not have.
+    pub fn require_in(&self, table: &Table) -> Result<(), DataError> {
+        self.chosen(table).map(drop)
+    }
+
+    /// Indices of the chosen columns, in the order given; all if none are chosen.
+    pub(in crate::data) fn chosen(&self, table: &Table) -> Result<Vec<usize>, DataError> {
+        match &self.columns {
+            Some(selection) => select(selection, table),
+            None => Ok((0..table.width()).collect()),
+        }
+    }
+}
+
+/// Indices of the columns of a selection, in the order given.
 ///
 /// A part that is the name of a column is that column, even if it looks like a number or a range.
-pub(super) fn select(selection: &str, table: &Table) -> Result<Vec<usize>, DataError> {
+fn select(selection: &str, table: &Table) -> Result<Vec<usize>, DataError> {
     let failed = |problem| DataError::Selection { file: table.source().into(), selection: selection.into(), problem };
     let number = |text: &str| -> Result<usize, DataError> {
         match text.trim().parse::<usize>() {

@@ -1,6 +1,6 @@
 //! Rotation matrices and quaternions (x, y, z, w).
 
-use super::options::NORM_TOLERANCE;
+use super::options::{NORM_TOLERANCE, beyond_repair};
 use crate::{data::RowFault, manifold::canonical_sign};
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion};
 
@@ -18,7 +18,7 @@ pub(super) fn from_matrix(entries: &[f64; 9]) -> Result<([f64; 4], f64), RowFaul
     let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else { return Err(RowFault::Determinant(determinant)) };
     let nearest = u * v_t;
     let deviation = (matrix - nearest).norm();
-    if deviation > NORM_TOLERANCE {
+    if beyond_repair(deviation) {
         return Err(RowFault::NotOrthogonal { deviation, tolerance: NORM_TOLERANCE });
     }
     let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(nearest));
