@@ -115,7 +115,7 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         values.insert("mmd_curve_floor".into(), level.value);
     }
     if manifold.intrinsic_dim() == 0 {
-        values.insert("tv".into(), total_variation(manifold, &draws[0], &reference)?);
+        values.insert("tv".into(), total_variation(manifold, &samples, &test)?);
     }
     let nll = eval::nll(&opened, &test);
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
