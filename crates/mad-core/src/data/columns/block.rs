@@ -67,7 +67,7 @@ pub(super) enum Block {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     /// Rows in which the block is good.
-    rows: usize,
+    pub(super) rows: usize,
     /// Rows repaired, and the largest repair.
     repaired: usize,
     largest_repair: f64,
@@ -193,19 +193,6 @@ impl Block {
 
     /// Reads the block of one row into `x`.
     pub(super) fn decode(
-        &self,
-        table: &Table,
-        row: usize,
-        options: &ColumnOptions,
-        x: &mut [f64],
-        tally: &mut Tally,
-    ) -> Result<(), Bad> {
-        self.read(table, row, options, x, tally)?;
-        tally.rows += 1;
-        Ok(())
-    }
-
-    fn read(
         &self,
         table: &Table,
         row: usize,

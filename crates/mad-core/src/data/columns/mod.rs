@@ -155,7 +155,9 @@ impl Columns {
             for (block, tally) in columns.blocks.iter().zip(&mut tallies) {
                 let (own, others) = rest.split_at_mut(block.dim());
                 rest = others;
-                bad = bad.or(block.decode(table, row, &columns.options, own, tally).err());
+                let read = block.decode(table, row, &columns.options, own, tally);
+                tally.rows += usize::from(read.is_ok());
+                bad = bad.or(read.err());
             }
             let bad = bad.map_or_else(|| check(x).map_err(|fault| (columns.names().join(","), fault)), Err);
             match bad {
