@@ -511,6 +511,9 @@ pub struct Reproduce {
     /// Write all tables and figures into one Markdown document
     #[arg(long, value_name = "FILE.md")]
     pub results: Option<PathBuf>,
+    /// Run nothing: tables and figures of the runs that are finished, with the number of seeds where some are missing
+    #[arg(long, conflicts_with = "dry_run")]
+    pub finished: bool,
     /// Say which runs there are, and do nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -88,6 +88,18 @@ fn a_table_is_made_once_and_finished_runs_are_skipped() {
     assert_eq!(before, scores(&desk, "out"));
     assert_eq!(report["experiments"][0]["cells"], again["experiments"][0]["cells"]);
 
+    // One run less: the table is written all the same, and says so; what is not whole is not ranked.
+    let mad = desk.json("reproduce --file small.toml --out out --methods MAD --seeds 1 --dry-run");
+    std::fs::remove_file(desk.path("out/runs").join(mad["runs"][0]["id"].as_str().expect("an id")).join("score.json"))
+        .expect("a score removed");
+    let part = desk.json("reproduce --file small.toml --out out --finished");
+    assert_eq!((&part["ran"], &part["skipped"], &part["failed"]), (&0.into(), &5.into(), &0.into()));
+    let markdown = desk.read("out/small/report.md");
+    let ours = markdown.lines().find(|line| line.starts_with("| MAD | ours |")).expect("a row");
+    assert!(ours.ends_with(" (1 of 2) |") && !ours.contains("**"), "{ours}");
+    assert!(markdown.contains("5 of 6 runs") && markdown.contains("--finished"), "{markdown}");
+    assert_eq!(desk.json("reproduce --file small.toml --out out")["ran"], 1);
+
     // Other settings are other runs; the same ones under another name are not.
     desk.write("renamed.toml", &EXPERIMENT.replace("'MAD'", "'Ours'"));
     assert_eq!(desk.json("reproduce --file renamed.toml --out out")["ran"], 0);

@@ -21,7 +21,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let threads = common.threads.unwrap_or(1);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or_else(|| (cores / usize::from(threads)).max(1), usize::from);
-    let schedule = Schedule { common, out: &args.out, workers, threads };
+    let schedule = Schedule { common, out: &args.out, workers, threads, run_nothing: args.finished };
     let done = |wanted: &Wanted| schedule.finished(&wanted.job, &ledger, wanted.folder_needed).is_some();
     let finished = jobs.iter().filter(|wanted| done(wanted)).count();
     output::notice(common, format!("{} runs, {finished} of them done already, {workers} at once", jobs.len()));
@@ -38,7 +38,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let mut reports: Vec<Option<Report>> = plans.iter().map(|_| None).collect();
     let outcomes = schedule.run(&jobs, &mut ledger, &interrupt, |outcomes| {
         for (plan, report) in plans.iter().zip(&mut reports).filter(|(_, report)| report.is_none()) {
-            if plan.runs.iter().all(|run| outcomes.settled(&run.job.id)) {
+            if args.finished || plan.runs.iter().all(|run| outcomes.settled(&run.job.id)) {
                 *report = Some(conclude(common, args, plan, outcomes)?);
             }
         }
@@ -137,7 +137,7 @@ fn command(args: &Reproduce, name: Option<&str>) -> String {
         (None, Some(name)) => words.push(name.to_owned()),
         (None, None) => words.extend(args.names.iter().cloned()),
     }
-    for (flag, given) in [("--quick", args.quick), ("--grid", args.grid)] {
+    for (flag, given) in [("--quick", args.quick), ("--grid", args.grid), ("--finished", args.finished)] {
         if given {
             words.push(flag.to_owned());
         }

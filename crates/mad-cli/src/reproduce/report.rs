@@ -123,13 +123,15 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
         .iter()
         .map(|m| keys.iter().map(|data| summary.cell(protocol, data, &m.label, quantity.name)).collect())
         .collect();
-    let means: Vec<Vec<Option<f64>>> =
-        ours.iter().map(|row| with_mean(experiment.mean, quantity, row.iter().map(Cell::mean).collect())).collect();
+    let means = |of: fn(&Cell) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+        ours.iter().map(|row| with_mean(experiment.mean, quantity, row.iter().map(of).collect())).collect()
+    };
+    let (means, ranked) = (means(Cell::mean), means(Cell::complete_mean));
     let columns = keys.len() + usize::from(experiment.mean);
-    let least = |column: usize| means.iter().filter_map(|row| row[column]).min_by(f64::total_cmp);
+    let least = |column: usize| ranked.iter().filter_map(|row| row[column]).min_by(f64::total_cmp);
     let best: Vec<Option<f64>> = (0..columns).map(|column| least(column).filter(|_| quantity.ranks)).collect();
     let mut rows = Vec::new();
-    for ((method, cells), means) in experiment.methods.iter().zip(&ours).zip(&means) {
+    for (((method, cells), means), ranked) in experiment.methods.iter().zip(&ours).zip(&means).zip(&ranked) {
         let row = |source, mut cells: Vec<String>, mean: Option<Option<f64>>, best| {
             cells.extend(mean.map(|mean| mean.map_or(String::new(), |mean| quantity.show(mean))));
             Row { method: method.label.clone(), source, cells, best }
@@ -141,13 +143,13 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
             rows.push(row("paper", cells, mean.get(keys.len()).copied(), vec![false; columns]));
         }
         if cells.iter().any(|cell| cell.runs > 0) {
-            let marked = means.iter().zip(&best).map(|(mean, best)| mean.is_some() && mean == best).collect();
+            let marked = ranked.iter().zip(&best).map(|(mean, best)| mean.is_some() && mean == best).collect();
             let cells = cells.iter().map(|cell| cell.show(quantity)).collect();
             rows.push(row("ours", cells, means.get(keys.len()).copied(), marked));
         }
     }
     if let Some((title, name)) = quantity.ideal {
-        let cells: Vec<Cell> = keys.iter().map(|data| summary.over_methods(protocol, data, name)).collect();
+        let cells: Vec<Cell> = keys.iter().map(|data| summary.common(protocol, data, name)).collect();
         if cells.iter().any(|cell| cell.mean().is_some()) {
             // The same number for every method: the deviation is that over seeds.
             let show = |mean: Option<f64>| mean.map_or("–".into(), |mean| quantity.show(mean));
@@ -157,7 +159,7 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
         }
     }
     // A quantity that no run has is left out, unless the paper has it.
-    let empty = ours.iter().flatten().all(|cell| cell.values.is_empty() && cell.scored == cell.runs);
+    let empty = ours.iter().flatten().all(|cell| cell.values.is_empty() && cell.failed == 0);
     if empty && rows.iter().all(|row| row.source != "paper") {
         rows.clear();
     }
@@ -195,7 +197,10 @@ fn notes(summary: &Summary) -> Vec<String> {
         let seeds: Vec<String> = experiment.seeds.iter().map(u64::to_string).collect();
         // Scores from a ledger may come without their times.
         let time = if seconds > 0.0 { format!(": {} of one core in all", duration(seconds)) } else { String::new() };
-        notes.push(format!("{} runs, seeds {}{time}.", summary.plan.runs.len(), seeds.join(", ")));
+        let (all, done) =
+            (summary.plan.runs.len(), summary.plan.runs.iter().filter_map(|run| summary.score(run)).count());
+        let runs = if done < all { format!("{done} of {all} runs") } else { format!("{all} runs") };
+        notes.push(format!("{runs}, seeds {}{time}.", seeds.join(", ")));
     }
     notes
 }
@@ -309,7 +314,7 @@ fn object(summary: &Summary, notes: &[String], pictures: &[String], command: &st
                         continue;
                     }
                     let ideal = Quantity::lookup(quantity).and_then(|q| q.ideal);
-                    let floor = ideal.and_then(|(_, name)| summary.over_methods(protocol, &data.key, name).mean());
+                    let floor = ideal.and_then(|(_, name)| summary.common(protocol, &data.key, name).mean());
                     cells.push(json!({
                         "protocol": protocol, "data": data.key, "method": method.label, "metric": quantity,
                         "mean": cell.mean(), "deviation": cell.deviation(), "runs": cell.runs, "scored": cell.scored,

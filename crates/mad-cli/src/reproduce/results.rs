@@ -5,8 +5,8 @@ use crate::error::CliError;
 use crate::output::write_whole;
 use std::path::Path;
 
-const LEGEND: &str = "“paper” is what the paper prints, “ours” is this program; mean ± standard deviation over seeds. The least of \
-    ours is bold. The floor is the MMD between the test set and as many other points of the same law: differences below it mean \
+const LEGEND: &str = "“paper” is what the paper prints, “ours” is this program; mean ± standard deviation over seeds, and how \
+    many of them there are where some are missing. The least of ours with all seeds is bold. The floor is the MMD between the test set and as many other points of the same law: differences below it mean \
     nothing.";
 
 /// The machine in words.

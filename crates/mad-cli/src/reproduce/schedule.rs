@@ -62,6 +62,8 @@ pub struct Schedule<'a> {
     pub workers: usize,
     /// Threads of each.
     pub threads: u16,
+    /// Leave what is not finished.
+    pub run_nothing: bool,
 }
 
 impl Schedule<'_> {
@@ -105,7 +107,7 @@ impl Schedule<'_> {
             }
         }
         settled(&outcomes)?;
-        if waiting.is_empty() {
+        if waiting.is_empty() || self.run_nothing {
             return Ok(outcomes);
         }
         let total: u64 = jobs.iter().map(|wanted| units(&wanted.job)).sum();

@@ -18,6 +18,8 @@ pub struct Cell {
     pub runs: usize,
     /// How many of them have a score.
     pub scored: usize,
+    /// How many of them failed; the others were not run.
+    pub failed: usize,
     /// Their values; a score may lack some.
     pub values: Vec<f64>,
     /// Whether the values are upper bounds.
@@ -71,21 +73,16 @@ impl<'a> Summary<'a> {
         Cell {
             runs: runs.len(),
             scored: scores.len(),
+            failed: runs.iter().filter(|run| self.outcomes.failures.contains_key(&run.job.id)).count(),
             values: scores.iter().filter_map(|score| score.get(name)).collect(),
             bound: scores.iter().any(|score| score.bounds.iter().any(|bound| bound == name)),
         }
     }
 
-    /// The number called `name` over all methods: floors and the like, which are the same for each.
-    pub fn over_methods(&self, protocol: &str, data: &str, name: &str) -> Cell {
-        let mut all = Cell::default();
-        for method in &self.plan.experiment.methods {
-            let cell = self.cell(protocol, data, &method.label, name);
-            all.runs += cell.runs;
-            all.scored += cell.scored;
-            all.values.extend(cell.values);
-        }
-        all
+    /// A number that is the same for every method, a floor for instance: from the method that has most seeds.
+    pub fn common(&self, protocol: &str, data: &str, name: &str) -> Cell {
+        let cells = self.plan.experiment.methods.iter().map(|method| self.cell(protocol, data, &method.label, name));
+        cells.max_by_key(|cell| cell.values.len()).unwrap_or_default()
     }
 }
 
@@ -93,6 +90,11 @@ impl Cell {
     /// Mean of the values.
     pub fn mean(&self) -> Option<f64> {
         (!self.values.is_empty()).then(|| mean(&self.values))
+    }
+
+    /// The mean, if no run is missing: other seeds are other test sets, so that only these can be compared.
+    pub fn complete_mean(&self) -> Option<f64> {
+        self.mean().filter(|_| self.values.len() == self.runs)
     }
 
     /// Standard deviation of the values, if there are two.
@@ -105,9 +107,9 @@ impl Cell {
     /// The cell as text.
     pub fn show(&self, quantity: &Quantity) -> String {
         let Some(mean) = self.mean() else {
-            return match (self.runs, self.scored) {
-                (0, _) => String::new(),
-                (_, 0) => "failed".into(),
+            return match (self.runs, self.scored, self.failed) {
+                (0, ..) => String::new(),
+                (_, 0, 1..) => "failed".into(),
                 _ => "–".into(),
             };
         };
@@ -130,13 +132,21 @@ mod tests {
     #[test]
     fn cells_show_mean_deviation_bounds_and_gaps() {
         let nll = Quantity::lookup("nll").unwrap();
-        let cell = |values: &[f64], bound| Cell { runs: 3, scored: values.len(), values: values.into(), bound };
+        let cell = |values: &[f64], bound| Cell {
+            runs: 3,
+            scored: values.len(),
+            failed: 3 - values.len(),
+            values: values.into(),
+            bound,
+        };
         // Deviations from the mean 2: −1, 0, 1; their squares over n − 1 are 1.
         assert_eq!(cell(&[1.0, 2.0, 3.0], false).show(nll), "2.000 ± 1.000");
         assert_eq!(cell(&[1.0, 3.0], true).show(nll), "≤ 2.000 ± 1.414 (2 of 3)");
+        assert_eq!((cell(&[1.0, 3.0], true).complete_mean(), cell(&[1.0; 3], true).complete_mean()), (None, Some(1.0)));
         assert_eq!(cell(&[], false).show(nll), "failed");
-        assert_eq!(Cell { runs: 1, scored: 1, values: vec![0.5], bound: false }.show(nll), "0.500");
-        assert_eq!(Cell { runs: 1, scored: 1, values: vec![], bound: false }.show(nll), "–");
+        assert_eq!(Cell { runs: 1, ..Cell::default() }.show(nll), "–");
+        assert_eq!(Cell { runs: 1, scored: 1, values: vec![0.5], ..Cell::default() }.show(nll), "0.500");
+        assert_eq!(Cell { runs: 1, scored: 1, ..Cell::default() }.show(nll), "–");
         assert_eq!(Cell::default().show(nll), "");
     }
 }
