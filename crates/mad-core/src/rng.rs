@@ -26,6 +26,8 @@ pub enum Purpose {
     Sample = 6,
     /// Subsets and permutations inside a metric.
     Metric = 7,
+    /// Rows of a block that several training steps draw from.
+    Block = 8,
 }
 
 /// The stream for `purpose` number `index` under `seed`.

@@ -160,6 +160,28 @@ fn truncated_sums_agree_with_sums_over_all_points() {
 }
 
 #[test]
+fn sums_that_may_leave_out_more_stay_within_that_share() {
+    let mut rng = stream(2, Purpose::Data, 0);
+    let points = points(Kind::Sphere, 5000, 3, &mut rng);
+    let exact = Finite::uniform(points).unwrap();
+    for share in [1e-3, 1e-8] {
+        let quick = exact.clone().leaving_out(share);
+        let mut worst = 0.0_f64;
+        for sigma in [1e-3, 0.03, 0.1, 0.3, 1.0] {
+            for x in places(exact.points(), sigma, &mut rng) {
+                let (mut a, mut b) = ([0.0; 3], [0.0; 3]);
+                exact.posterior_mean(&x, sigma, &mut a);
+                quick.posterior_mean(&x, sigma, &mut b);
+                worst = worst.max(distance_squared(&a, &b).sqrt());
+            }
+        }
+        // The sphere has diameter 2.
+        assert!(worst <= 2.0 * share, "{worst:.1e} for a share of {share:.0e}");
+        assert!(share < 1e-6 || worst > 0.0, "nothing was left out");
+    }
+}
+
+#[test]
 fn extreme_and_missing_numbers_are_answered_in_kind() {
     let mut rng = stream(1, Purpose::Data, 0);
     let set = Finite::uniform(points(Kind::Ball, 1000, 3, &mut rng)).unwrap();

@@ -8,9 +8,6 @@ use std::ops::Range;
 /// a set of 8 points took 1.7 times as long.
 const LANES: usize = 16;
 
-/// ln 1e-16: all points that a sum leaves out together have at most this share of the posterior.
-const LOG_LEFT_OUT: f64 = -36.841361487904734;
-
 /// Parts above this many leaves are arranged on several threads; the order does not depend on it.
 const LEAVES_PER_TASK: usize = 256;
 
@@ -42,6 +39,8 @@ pub(super) struct Query<'a> {
     pub reference: &'a [f64],
     /// 1/σ².
     pub precision: f64,
+    /// Logarithm of the share of the posterior that all points left out may have together.
+    pub log_left_out: f64,
 }
 
 /// Σ exp(ln wᵢ + gᵢ) and, with these weights, Σ (uᵢ − r): both divided by exp(`scale`).
@@ -171,13 +170,13 @@ impl Tree {
         }
     }
 
-    /// Sums over all points but those that together have at most 1e-16 of the whole.
+    /// Sums over all points but those that together have at most the share δ of the whole that the query allows.
     ///
     /// # Formula
     /// gᵢ = (|x − r|² − |x − uᵢ|²)/(2σ²) = Σₖ tₖ(x − r − t/2)ₖ/σ² with t = uᵢ − r, and Z = Σ wᵢ exp(gᵢ).
     /// In a box g is largest at the point nearest to x. A box B of weight W with largest value g_B adds at most W exp(g_B) to Z.
-    /// It is skipped if that is at most 1e-16 Z' α, where Z' ≤ Z is a sum known so far and α = (W + |B|/n)/2 its
-    /// part of the allowance. Skipped boxes are disjoint, so Σ α ≤ 1 and they add at most 1e-16 Z.
+    /// It is skipped if that is at most δ Z' α, where Z' ≤ Z is a sum known so far and α = (W + |B|/n)/2 its
+    /// part of the allowance. Skipped boxes are disjoint, so Σ α ≤ 1 and they add at most δ Z.
     ///
     /// # Numerics
     /// g has an error of about 1e-16 |t| (|x − r| + |t|)/σ², which is small where it counts: near points are compared by
@@ -186,7 +185,7 @@ impl Tree {
     pub fn sum<'a>(&self, query: Query<'_>, log_weight: f64, offset: &'a mut [f64]) -> Sum<'a> {
         offset.fill(0.0);
         let mut sum = Sum { scale: log_weight, total: 0.0, offset, floor: log_weight };
-        if self.smallest_gain(query) > LOG_LEFT_OUT {
+        if self.smallest_gain(query) > query.log_left_out {
             (0..self.leaves()).for_each(|leaf| self.add(leaf, f64::INFINITY, query, &mut sum));
         } else {
             self.visit(0, 0..self.leaves(), query, &mut sum);
@@ -196,7 +195,7 @@ impl Tree {
 
     /// Adds all points below `node`, in the order of the leaves: sums in that order read memory in one direction.
     fn visit(&self, node: usize, leaves: Range<usize>, query: Query<'_>, sum: &mut Sum<'_>) {
-        if sum.negligible(self.largest_gain(node, query) + self.excess[node]) {
+        if sum.may_lack(self.largest_gain(node, query) + self.excess[node], query) {
             return;
         }
         if leaves.len() == 1 {
@@ -231,7 +230,7 @@ impl Tree {
         }
         // The limit keeps differences finite where |x| is near the largest number.
         gains.iter_mut().for_each(|g| *g = if *g * query.precision > 1e300 { 1e300 } else { *g * query.precision });
-        if sum.negligible(reduce(gains, larger) + excess) {
+        if sum.may_lack(reduce(gains, larger) + excess, query) {
             return;
         }
         let mut weights = gains;
@@ -257,8 +256,8 @@ impl Query<'_> {
 
 impl Sum<'_> {
     /// Whether points may be left out that add exp(`log_most`) for each unit of their part of the allowance.
-    fn negligible(&self, log_most: f64) -> bool {
-        log_most <= self.floor + LOG_LEFT_OUT
+    fn may_lack(&self, log_most: f64, query: Query<'_>) -> bool {
+        log_most <= self.floor + query.log_left_out
     }
 
     /// Makes room for a term exp(`log_term`).

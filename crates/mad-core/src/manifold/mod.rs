@@ -230,6 +230,8 @@ pub struct Hints {
     pub input_gain: f64,
     /// Peak learning rate.
     pub learning_rate: f64,
+    /// How training draws noise levels: `log-uniform` or `log-normal:MEAN,STD`.
+    pub levels: &'static str,
     /// Network calls per sample of the default sampler.
     pub nfe: usize,
     /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn.
@@ -254,6 +256,7 @@ impl Default for Hints {
             activation: "silu",
             input_gain: 1.0,
             learning_rate: 1e-3,
+            levels: "log-uniform",
             nfe: crate::sample::SAMPLERS[0].nfe,
             fitted: None,
         }

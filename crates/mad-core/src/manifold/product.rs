@@ -147,6 +147,7 @@ impl Manifold for Product {
     }
 
     /// The widest range of noise, the most cautious learning rate and gain, the most calls, `silu` if any factor asks for it.
+    /// Levels are drawn evenly, as factors differ in the levels that tell most.
     fn hints(&self) -> Hints {
         let hints: Vec<Hints> = self.factors().map(|f| f.hints()).collect();
         let least = |value: fn(&Hints) -> f64| hints.iter().map(value).fold(f64::INFINITY, f64::min);
@@ -157,7 +158,7 @@ impl Manifold for Product {
             input_gain: least(|h| h.input_gain),
             learning_rate: least(|h| h.learning_rate),
             nfe: hints.iter().map(|h| h.nfe).max().unwrap_or(Hints::default().nfe),
-            fitted: None,
+            ..Hints::default()
         }
     }
 }

@@ -73,7 +73,7 @@ pub const KEYS: &[Key] = &[
     key(
         "targets",
         Domain::Choice(|| vec!["single", "averaged", "auto"]),
-        "averaged over all training points that fit the noised one; auto unless there are very many",
+        "single, or averaged over all training points that fit the noised one; auto takes blocks of rows where there are very many",
     ),
     key("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network"),
     key("width", Domain::Count(1, 16_384), "numbers in a hidden layer"),

@@ -67,7 +67,6 @@ const DEFAULTS: &str = "
     clip = 10.0
     ema = 0.99
     ema_start = 'warm'
-    levels = 'log-uniform'
     targets = 'auto'
     network = 'mlp'
     width = 512
@@ -96,6 +95,7 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
     let gain = if few { hints.input_gain.min(GAIN_OF_FEW) } else { hints.input_gain };
     settings.insert("input_gain", gain, "manifold");
     settings.insert("learning_rate", hints.learning_rate, "manifold");
+    settings.insert("levels", hints.levels, "manifold");
     settings.insert("sampler", sample::SAMPLERS[0].name, "defaults");
     if manifold.intrinsic_dim() == 0 {
         // On a finite set equal rows are the data, not duplicates.

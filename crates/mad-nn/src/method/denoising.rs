@@ -6,12 +6,12 @@ use crate::{
     config::{Config, Targets},
     net::{Layout, Model},
     run::{Part, Run, RunError},
-    train::{BatchSource, Fresh, Rows, Validation, gradient, validate},
+    train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, gradient, law_of, most_averaged, validate},
 };
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::{BaseMeasure, Finite, FiniteError, fit::distinct},
+    base::{BaseMeasure, Finite, fit::distinct},
     likelihood::{BoundConfig, FlowConfig, likelihood_bound, log_ratio},
     manifold::Manifold,
     noise::Anchor,
@@ -21,10 +21,6 @@ use std::{ops::ControlFlow, sync::Arc};
 
 /// Noise levels of the likelihood bound that is reported; more than in training.
 const BOUND_LEVELS: usize = 64;
-
-/// Most distinct training points, counting signs, over which targets are averaged by themselves: up to here the sums cost less
-/// than half of a step of the usual network.
-const MOST_AVERAGED: usize = 20_000;
 
 /// The posterior mean of the base measure as anchor.
 pub const MAD: MethodEntry = MethodEntry {
@@ -78,14 +74,9 @@ impl Method for Anchored {
             validation_conditions: run.conditions(Part::Validation)?,
             fresh: run.fresh()?,
         };
-        let law = if data.fresh.is_some() || data.train_conditions.is_some() {
-            None
-        } else {
-            let law = law(&data.train, run.manifold().as_ref(), config.targets);
-            law.map_err(|e| RunError::Contents { problem: format!("targets = averaged: {e}") })?
-        };
+        let averaging = averaging(run, &data)?;
         let (anchor, base) = ((self.0)(run)?, run.base().clone());
-        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, law, data }))
+        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, averaging, data }))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
@@ -127,25 +118,6 @@ fn spread(points: &Points) -> f64 {
     if spread > 0.0 { spread } else { 1.0 }
 }
 
-/// The law of the training points, if targets are averaged over it: how often each occurs, with both signs where the sign is free.
-fn law(train: &Points, manifold: &dyn Manifold, targets: Targets) -> Result<Option<Finite>, FiniteError> {
-    if targets == Targets::Single {
-        return Ok(None);
-    }
-    let (mut points, mut counts) = distinct(train);
-    let blocks = manifold.odd_blocks();
-    if targets == Targets::Auto && points.len() << blocks.len().min(16) > MOST_AVERAGED {
-        return Ok(None);
-    }
-    for block in blocks {
-        let mut flipped = points.clone();
-        flipped.rows_mut().for_each(|x| x[block.clone()].iter_mut().for_each(|v| *v = -*v));
-        points.extend(&flipped);
-        counts.extend_from_within(..);
-    }
-    Finite::weighted(points, &counts).map(Some)
-}
-
 /// The regression of F on (x₀ − m)/σ, without validation.
 #[derive(Debug, Clone)]
 pub struct Denoising<'a> {
@@ -184,6 +156,31 @@ struct RunData {
     fresh: Option<Fresh>,
 }
 
+/// What targets are averaged over.
+enum Averaging {
+    /// Nothing: each is that of one point.
+    No,
+    /// All training points.
+    Train(Finite),
+    /// The rows of a block.
+    Blocks(Blocks),
+}
+
+/// What a run averages its targets over.
+fn averaging(run: &Run, data: &RunData) -> Result<Averaging, RunError> {
+    let (config, manifold) = (run.config(), run.manifold());
+    if config.targets == Targets::Single || data.train_conditions.is_some() {
+        return Ok(Averaging::No);
+    }
+    let few = || distinct(&data.train).0.len() <= most_averaged(manifold.as_ref());
+    if data.fresh.is_some() || config.targets == Targets::Auto && !few() {
+        let blocks = Blocks::new(manifold.clone(), config.batch as usize, config.seed);
+        return Ok(blocks.map_or(Averaging::No, Averaging::Blocks));
+    }
+    let law = law_of(&data.train, manifold.as_ref());
+    law.map(Averaging::Train).map_err(|e| RunError::Contents { problem: format!("targets = averaged: {e}") })
+}
+
 /// The objective of a run folder.
 struct RunObjective<'a> {
     config: &'a Config,
@@ -191,17 +188,27 @@ struct RunObjective<'a> {
     sign_blocks: Vec<std::ops::Range<usize>>,
     anchor: Anchor,
     base: Arc<dyn BaseMeasure>,
-    law: Option<Finite>,
+    averaging: Averaging,
     data: RunData,
 }
 
 impl RunObjective<'_> {
-    fn training(&self) -> Denoising<'_> {
+    fn rows(&self) -> Rows<'_> {
+        match &self.data.fresh {
+            Some(fresh) => Rows::Fresh(fresh),
+            None => Rows::Kept(&self.data.train),
+        }
+    }
+
+    /// The regression of a step; `block` are its rows if they come in blocks.
+    fn training<'b>(&'b self, block: Option<&'b Block>) -> Denoising<'b> {
+        let (points, law) = match (block, &self.averaging) {
+            (Some(block), _) => (Rows::Kept(&block.points), Some(&block.law)),
+            (None, Averaging::Train(law)) => (self.rows(), Some(law)),
+            (None, _) => (self.rows(), None),
+        };
         let batches = BatchSource {
-            points: match &self.data.fresh {
-                Some(fresh) => Rows::Fresh(fresh),
-                None => Rows::Kept(&self.data.train),
-            },
+            points,
             conditions: self.data.train_conditions.as_ref(),
             dropout: self.config.condition_dropout,
             sign_blocks: self.sign_blocks.clone(),
@@ -209,7 +216,7 @@ impl RunObjective<'_> {
             levels: self.config.level_draw(),
             range: self.config.noise_range(),
             anchor: &self.anchor,
-            law: self.law.as_ref().map(|law| law as &dyn BaseMeasure),
+            law: law.map(|law| law as &dyn BaseMeasure),
             seed: self.config.seed,
         };
         Denoising { model: &self.model, batches }
@@ -226,7 +233,11 @@ impl Objective for RunObjective<'_> {
     }
 
     fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
-        self.training().gradient(weights, step, device)
+        let block = match &self.averaging {
+            Averaging::Blocks(blocks) => Some(blocks.of(step, &self.rows())),
+            _ => None,
+        };
+        self.training(block.as_deref()).gradient(weights, step, device)
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {

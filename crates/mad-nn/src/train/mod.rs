@@ -1,5 +1,6 @@
 //! Training: batches in, weights out, checkpoints on the way.
 
+mod averaging;
 mod error;
 mod fit;
 mod log;
@@ -9,6 +10,7 @@ mod session;
 mod step;
 mod validate;
 
+pub(crate) use averaging::{Block, Blocks, law_of, most_averaged};
 pub use error::TrainError;
 pub use fit::{Fit, fit, fit_on, fit_with, resume};
 pub use observer::{Observer, Silent, StepReport};

@@ -35,7 +35,8 @@ impl Fresh {
         Ok(fresh)
     }
 
-    fn make(&self, count: usize, seed: u64) -> Result<Points, DataError> {
+    /// `count` rows under `seed`.
+    pub(super) fn make(&self, count: usize, seed: u64) -> Result<Points, DataError> {
         let table = generators::make(&self.dataset, Some(count), seed, self.target, None)?;
         let mut points = self.columns.decode_on(&table, self.manifold.as_ref())?.points;
         points.rows_mut().for_each(|x| self.manifold.canonicalise(x));
