@@ -26,14 +26,14 @@ const BOUND_LEVELS: usize = 64;
 pub const MAD: MethodEntry = MethodEntry {
     name: "mad",
     summary: "manifold aware denoising: the network adds to the posterior mean of the base measure",
-    method: &Anchored(|run| Ok(Anchor::Base(run.base().clone()))),
+    method: &Anchored { anchor: |run| Ok(Anchor::Base(run.base().clone())), settings: "" },
 };
 
 /// The noised point as anchor.
 pub const DSM: MethodEntry = MethodEntry {
     name: "dsm",
     summary: "denoising score matching: the network adds to the noised point",
-    method: &Anchored(|_| Ok(Anchor::Ambient)),
+    method: &Anchored { anchor: |_| Ok(Anchor::Ambient), settings: EVEN_LEVELS },
 };
 
 /// The noised point, shrunk, as anchor.
@@ -43,11 +43,20 @@ pub const DSM: MethodEntry = MethodEntry {
 pub const SKIP: MethodEntry = MethodEntry {
     name: "skip",
     summary: "skip connection of Karras et al. (2022): the network adds to the shrunk noised point",
-    method: &Anchored(|run| Ok(Anchor::Skip { sigma_data: spread(&run.part(Part::Train)?) })),
+    method: &Anchored {
+        anchor: |run| Ok(Anchor::Skip { sigma_data: spread(&run.part(Part::Train)?) }),
+        settings: EVEN_LEVELS,
+    },
 };
 
 /// A denoiser D = m + σ F with this anchor m.
-struct Anchored(fn(&Run) -> Result<Anchor, RunError>);
+struct Anchored {
+    anchor: fn(&Run) -> Result<Anchor, RunError>,
+    settings: &'static str,
+}
+
+/// Without a base measure the network has to learn where the set is, at the smallest levels as much as at any other.
+const EVEN_LEVELS: &str = "levels = 'log-uniform'";
 
 impl std::fmt::Debug for Anchored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -56,12 +65,16 @@ impl std::fmt::Debug for Anchored {
 }
 
 impl Method for Anchored {
+    fn settings(&self) -> &'static str {
+        self.settings
+    }
+
     fn layout(&self, run: &Run) -> Layout {
         run.model().layout().clone()
     }
 
     fn anchor(&self, run: &Run) -> Result<Option<Anchor>, RunError> {
-        (self.0)(run).map(Some)
+        (self.anchor)(run).map(Some)
     }
 
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
@@ -75,7 +88,7 @@ impl Method for Anchored {
             fresh: run.fresh()?,
         };
         let averaging = averaging(run, &data)?;
-        let (anchor, base) = ((self.0)(run)?, run.base().clone());
+        let (anchor, base) = ((self.anchor)(run)?, run.base().clone());
         Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, averaging, data }))
     }
 
@@ -85,7 +98,7 @@ impl Method for Anchored {
             .map_err(|e| RunError::Damaged { path: run.path().join("config.toml"), problem: e.to_string() })?;
         let generate = Generate { nfe: config.nfe as usize, ..Generate::new(sampler, config.noise_range(), 0) };
         Ok(Box::new(FittedDenoiser {
-            denoiser: LearnedDenoiser::new((self.0)(run)?, config.noise_range(), run.model(), weights),
+            denoiser: LearnedDenoiser::new((self.anchor)(run)?, config.noise_range(), run.model(), weights),
             base: run.base().clone(),
             manifold: run.manifold().clone(),
             generate,
