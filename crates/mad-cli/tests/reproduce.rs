@@ -98,6 +98,9 @@ fn a_table_is_made_once_and_finished_runs_are_skipped() {
     let ours = markdown.lines().find(|line| line.starts_with("| MAD | ours |")).expect("a row");
     assert!(ours.ends_with(" (1 of 2) |") && !ours.contains("**"), "{ours}");
     assert!(markdown.contains("5 of 6 runs") && markdown.contains("--finished"), "{markdown}");
+    desk.json("reproduce --file small.toml --out out --finished --methods MAD --seeds 1");
+    let markdown = desk.read("out/small/report.md");
+    assert!(!markdown.contains("| MAD | ours |") && markdown.contains("0 of 1 runs"), "{markdown}");
     assert_eq!(desk.json("reproduce --file small.toml --out out")["ran"], 1);
 
     // Other settings are other runs; the same ones under another name are not.

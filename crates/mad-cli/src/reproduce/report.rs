@@ -142,7 +142,7 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
             let cells = printed.iter().map(|v| v.map_or(String::new(), |v| printed_value(quantity, v))).collect();
             rows.push(row("paper", cells, mean.get(keys.len()).copied(), vec![false; columns]));
         }
-        if cells.iter().any(|cell| cell.runs > 0) {
+        if cells.iter().any(|cell| cell.scored + cell.failed > 0) {
             let marked = ranked.iter().zip(&best).map(|(mean, best)| mean.is_some() && mean == best).collect();
             let cells = cells.iter().map(|cell| cell.show(quantity)).collect();
             rows.push(row("ours", cells, means.get(keys.len()).copied(), marked));
