@@ -194,7 +194,7 @@ mod tests {
                 super::super::expand::expand(&experiment, false).unwrap()
             };
             let table = runs("table-so3");
-            for name in ["figure-so3", "figure-mmd-vs-time", "figure-loss"] {
+            for name in ["figure-so3", "figure-loss"] {
                 assert!(runs(name).iter().all(|run| table.contains(run)), "{name}");
             }
             let steps = if quick { 300 } else { 5000 };
