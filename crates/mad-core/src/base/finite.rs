@@ -6,6 +6,7 @@ use super::BaseMeasure;
 use super::tree::{Query, Sum, Tree};
 use crate::special::distance_squared;
 use crate::{Points, rng::Rng};
+use pulp::Arch;
 use rand::RngExt;
 use std::f64::consts::PI;
 use thiserror::Error;
@@ -124,7 +125,8 @@ impl Finite {
     fn sum<'a>(&self, x: &[f64], sigma: f64, offset: &'a mut [f64]) -> (&[f64], Sum<'a>) {
         let row = self.tree.nearest(x, 4.0 * x.len() as f64 * sigma * sigma);
         let reference = self.points.row(row);
-        let query = Query { x, reference, precision: 1.0 / sigma / sigma, log_left_out: self.log_left_out };
+        let (precision, log_left_out) = (1.0 / sigma / sigma, self.log_left_out);
+        let query = Query { x, reference, precision, log_left_out, arch: Arch::new() };
         (reference, self.tree.sum(query, self.log_weights[row], offset))
     }
 }

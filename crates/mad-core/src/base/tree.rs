@@ -2,6 +2,7 @@
 
 use crate::Points;
 use crate::special::exp_all;
+use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
 /// Points per leaf. They lie coordinate by coordinate, so that one pass over the coordinates serves all of them. With 32
@@ -41,6 +42,8 @@ pub(super) struct Query<'a> {
     pub precision: f64,
     /// Logarithm of the share of the posterior that all points left out may have together.
     pub log_left_out: f64,
+    /// The instructions to use.
+    pub arch: Arch,
 }
 
 /// Σ exp(ln wᵢ + gᵢ) and, with these weights, Σ (uᵢ − r): both divided by exp(`scale`).
@@ -221,6 +224,27 @@ impl Tree {
     /// Adds the points of `leaf`, unless they may be left out.
     fn add(&self, leaf: usize, excess: f64, query: Query<'_>, sum: &mut Sum<'_>) {
         let coordinates = &self.coordinates[leaf * self.dim..(leaf + 1) * self.dim];
+        let log_weights = &self.log_weights[leaf];
+        query.arch.dispatch(Addition { coordinates, log_weights, excess, query, sum });
+    }
+}
+
+/// The points of one leaf on their way into a sum, with the widest instructions that the processor has. All roundings are the same
+/// with narrower ones.
+struct Addition<'a, 'b, 'c> {
+    coordinates: &'a [[f64; LANES]],
+    log_weights: &'a [f64; LANES],
+    excess: f64,
+    query: Query<'b>,
+    sum: &'a mut Sum<'c>,
+}
+
+impl WithSimd for Addition<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { coordinates, log_weights, excess, query, sum } = self;
         let larger = |a, b| if a > b { a } else { b };
         let add = |a, b| a + b;
         let mut gains = [0.0; LANES];
@@ -234,7 +258,7 @@ impl Tree {
             return;
         }
         let mut weights = gains;
-        weights.iter_mut().zip(&self.log_weights[leaf]).for_each(|(g, w)| *g += w);
+        weights.iter_mut().zip(log_weights).for_each(|(g, w)| *g += w);
         sum.rescale(reduce(weights, larger));
         weights.iter_mut().for_each(|w| *w -= sum.scale);
         exp_all(&mut weights);
@@ -304,6 +328,7 @@ fn arrange(points: &Points, order: &mut [usize], leaves: usize) {
 }
 
 /// Sum or maximum, by halves, which vectorises and fixes the order.
+#[inline(always)]
 fn reduce(mut values: [f64; LANES], combine: impl Fn(f64, f64) -> f64) -> f64 {
     let mut half = LANES / 2;
     while half > 0 {

@@ -51,7 +51,7 @@ impl TiltTable {
     }
 
     /// h(k) and g(k) at t = 1/(1+k).
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, t: f64) -> (f64, f64) {
         let place = t * PIECES as f64;
         let piece = (place as usize).min(PIECES - 1);
@@ -61,7 +61,7 @@ impl TiltTable {
     }
 
     /// h and g for several t = 1/(1+k) at once.
-    #[inline]
+    #[inline(always)]
     pub fn at_all<const N: usize>(&self, t: &[f64; N]) -> ([f64; N], [f64; N]) {
         let (mut h, mut g) = ([0.0; N], [0.0; N]);
         let near = t.iter().fold(false, |near, t| near | (*t > 1.0 / FAR));
@@ -82,7 +82,7 @@ impl TiltTable {
     }
 
     /// r^p, p = (d−1)/2.
-    #[inline]
+    #[inline(always)]
     pub fn power(&self, r: f64) -> f64 {
         let whole = match (self.dim - 1) / 2 {
             0 => 1.0,
@@ -99,6 +99,7 @@ impl TiltTable {
     }
 }
 
+#[inline(always)]
 fn polynomial(c: &[f64; TERMS], s: f64) -> f64 {
     let square = s * s;
     let even = ((c[6] * square + c[4]) * square + c[2]) * square + c[0];

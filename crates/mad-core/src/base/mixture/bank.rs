@@ -58,11 +58,13 @@ impl Block {
     }
 
     /// μ·u for every mean of `group`.
+    #[inline(always)]
     pub fn cosines(&self, group: usize, u: &[f64]) -> Lanes {
         cosines(self.means_of(group), u)
     }
 
     /// |u − μ|² and |u + μ|² for every mean of `group`.
+    #[inline(always)]
     pub fn distances(&self, group: usize, u: &[f64]) -> (Lanes, Lanes) {
         let (mut near, mut far) = ([0.0; LANES], [0.0; LANES]);
         for (mean, u) in self.means_of(group).iter().zip(u) {
@@ -133,6 +135,7 @@ impl Bank {
         largest(&room.terms)
     }
 
+    #[inline(always)]
     fn terms_of(&self, group: usize, x0: &[f64]) -> Lanes {
         let mut term = self.log_factors[group];
         for block in &self.blocks {
@@ -202,6 +205,7 @@ fn cut(features: &[Vec<f64>], order: &mut [usize]) {
 }
 
 /// μ·u for every mean of a group.
+#[inline(always)]
 pub(crate) fn cosines(means: &[Lanes], u: &[f64]) -> Lanes {
     let mut sum = [0.0; LANES];
     for (mean, u) in means.iter().zip(u) {
@@ -218,6 +222,7 @@ fn add_other_side(term: &mut Lanes, other: &Lanes) {
 }
 
 /// The largest number of all groups.
+#[inline(always)]
 pub(crate) fn largest(groups: &[Lanes]) -> f64 {
     let mut best = [f64::NEG_INFINITY; LANES];
     for group in groups {
@@ -227,6 +232,7 @@ pub(crate) fn largest(groups: &[Lanes]) -> f64 {
 }
 
 /// Replaces logs by exp(log − `scale`).
+#[inline(always)]
 pub(crate) fn shares(group: &Lanes, scale: f64) -> Lanes {
     let mut shares = group.map(|g| g - scale);
     exp_all(&mut shares);

@@ -79,6 +79,7 @@ impl Cones {
     /// # Formula
     /// max ln f − Σ_b κk(1 − cos(θ − ρ)₊)/(κ+k) with θ the angle from u to the axis, ρ that of the cone and κ the smallest
     /// concentration; ln 2 more for each antipodal sphere.
+    #[inline(always)]
     pub fn bounds<'a>(&self, directions: impl Iterator<Item = (&'a [f64], f64)>, bounds: &mut Vec<Lanes>) {
         bounds.clear();
         bounds.extend_from_slice(&self.log_factors);
@@ -107,6 +108,7 @@ impl Cones {
 }
 
 /// The group with the largest bound.
+#[inline(always)]
 pub(crate) fn highest(bounds: &[Lanes]) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (group, bound) in bounds.iter().flatten().enumerate() {

@@ -3,6 +3,7 @@
 use super::bank::{Bank, Block, LANES, Lanes, NEGLIGIBLE, largest, shares};
 use super::cones::{EXACT, highest};
 use crate::special::{bessel_ratio, ln_mean_exp_scaled, norm};
+use pulp::{Arch, Simd, WithSimd};
 
 /// On S², Bessel functions above this argument are their leading terms: e^{−2·20} < 1e-17.
 const FAR: f64 = 20.0;
@@ -74,6 +75,7 @@ struct Side {
 /// # Numerics
 /// |η|² = (κ+k)² − κk|û−μ|² = (κ−k)² + κk|û+μ|² and |η| − κ − k = −κk|û−μ|²/(|η|+κ+k), so nothing of the size of
 /// k = 1e12 is ever subtracted.
+#[inline(always)]
 pub(super) fn tilt(kappa: f64, k: f64, apart: f64, opposed: f64) -> (f64, f64) {
     let (sum, difference, product) = (kappa + k, kappa - k, kappa * k);
     let far = difference * difference + product * opposed;
@@ -84,6 +86,7 @@ pub(super) fn tilt(kappa: f64, k: f64, apart: f64, opposed: f64) -> (f64, f64) {
     (length, exponent)
 }
 
+#[inline(always)]
 fn side(kappa: &Lanes, k: f64, apart: &Lanes, opposed: &Lanes) -> Side {
     let mut side = Side { length: *kappa, exponent: *apart };
     let lanes = side.length.iter_mut().zip(&mut side.exponent).zip(opposed);
@@ -102,6 +105,11 @@ impl Seen {
     /// Since |η| ≤ κ + k and e^{−|η|}J(|η|) ≤ 1, a share is at most w ∏ exp(−κk(1 − μ·û)/(κ+k))/(e^{−κ}J(κ)), which needs
     /// no Bessel function. Groups whose bounds are 45 nats below a share that is known are left out.
     pub fn look(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
+        Arch::new().dispatch(Look { seen: self, bank, x, sigma });
+    }
+
+    #[inline(always)]
+    fn look_at_all(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
         self.place(bank, x, sigma);
         self.clear();
         if 2.0 * self.directions.iter().map(|d| d.k).sum::<f64>() < WORTH {
@@ -140,6 +148,7 @@ impl Seen {
     }
 
     /// What bounds must exceed to count, given that there is `group`.
+    #[inline(always)]
     fn limit(&mut self, bank: &Bank, group: usize) -> f64 {
         self.weigh(bank, group);
         let logs = self.shares.iter().zip(&self.values).flat_map(|(s, v)| s.iter().zip(v).map(|(s, v)| s + v.ln()));
@@ -163,6 +172,7 @@ impl Seen {
     }
 
     /// An upper bound of the log-shares of a group.
+    #[inline(always)]
     fn bound(&self, bank: &Bank, group: usize) -> f64 {
         let mut bound = bank.log_factors[group];
         for (block, direction) in bank.blocks.iter().zip(&self.directions) {
@@ -189,6 +199,7 @@ impl Seen {
     }
 
     /// Adds a group with its log-shares and tilted means.
+    #[inline(always)]
     fn weigh(&mut self, bank: &Bank, group: usize) {
         let mut logs = bank.log_factors[group];
         let mut values = [1.0; LANES];
@@ -238,6 +249,23 @@ impl Seen {
     }
 }
 
+/// A look at all components, with the widest instructions that the processor has.
+struct Look<'a> {
+    seen: &'a mut Seen,
+    bank: &'a Bank,
+    x: &'a [f64],
+    sigma: f64,
+}
+
+impl WithSimd for Look<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.seen.look_at_all(self.bank, self.x, self.sigma);
+    }
+}
+
 /// e^{−|η|} J(|η|) = exp(`log`) `value` up to (1+k)^p, and A(|η|)/|η| = `slope`.
 struct Factors {
     log: Lanes,
@@ -245,6 +273,7 @@ struct Factors {
     slope: Lanes,
 }
 
+#[inline(always)]
 fn factors(block: &Block, k: f64, lengths: &Lanes) -> Factors {
     let mut factors = Factors { log: [0.0; LANES], value: [1.0; LANES], slope: [0.0; LANES] };
     let Factors { log, value, slope } = &mut factors;
