@@ -108,15 +108,17 @@ fn layers_help_where_points_are_dense_and_sparse() {
     let m = manifold("sphere:2");
     let truth = VonMisesFisherMixture::on(m.as_ref(), all).unwrap();
     let [train, validation, test] = parts([2000, 400, 4000], 3, |rng, x| truth.sample(rng, x));
-    let fit = |layered: bool| {
-        let options =
-            FitOptions { sizes: vec![12, 50, 200, 800], layered, max_components: 600, ..FitOptions::default() };
+    let fit = |layered: bool, starts: usize| {
+        let sizes = vec![12, 50, 200, 800];
+        let options = FitOptions { sizes, layered, starts, max_components: 600, ..FitOptions::default() };
         let fitted = fit_mixture(m.as_ref(), &train, &validation, &options).unwrap();
-        assert!(size(&fitted.choice) <= 600, "{} components", size(&fitted.choice));
+        assert!(size(&fitted.choice) <= starts * 600, "{} components", size(&fitted.choice));
         gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x))
     };
-    let (plain, layered) = (fit(false), fit(true));
+    let (plain, layered) = (fit(false, 1), fit(true, 1));
     assert!(layered < plain && layered < 0.2, "plain {plain}, layered {layered}");
+    let several = fit(true, 3);
+    assert!(several < layered - 0.01, "one start {layered}, three starts {several}");
 }
 
 fn unit(x: [f64; 3]) -> [f64; 3] {

@@ -21,7 +21,8 @@ const GAIN: f64 = 2e-3;
 /// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
 /// One fit is made for each of `sizes`. Either the best of them on the validation part is the answer, or, with `layered`, all of
-/// them are laid over each other with weights from the validation part.
+/// them are laid over each other with weights from the validation part. Answers from several `starts` are averaged: what each
+/// of them found by chance is not in the others.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
     train: &Points,
@@ -33,7 +34,30 @@ pub fn fit_mixture(
     }
     let blocks = spheres(manifold, train, validation)?;
     let (points, counts) = distinct(train);
-    let data = Data { blocks: &blocks, points, counts };
+    let data = Data { blocks: &blocks, points, counts, rows: train.len() as f64 };
+    let (mut tried, mut components) = (Vec::new(), Vec::new());
+    let starts = options.starts.max(1);
+    for start in 0..starts {
+        let best = from_start(manifold, &data, validation, options, start)?;
+        tried.extend(best.tried);
+        components.extend(best.components);
+    }
+    let mixture = VonMisesFisherMixture::on(manifold, components)?;
+    let value = mean_log_weight(&mixture, validation);
+    if starts > 1 {
+        tried.push(Tried { what: format!("the mean of {starts} starts"), validation: value });
+    }
+    Ok(Fitted { choice: BaseChoice::Mixture { components: mixture.components().to_vec() }, tried, validation: value })
+}
+
+/// The answer from one start.
+fn from_start<'a>(
+    manifold: &'a dyn Manifold,
+    data: &Data<'_>,
+    validation: &'a Points,
+    options: &FitOptions,
+    start: usize,
+) -> Result<Best<'a>, FitError> {
     let mut best = Best { manifold, validation, tried: Vec::new(), value: f64::NEG_INFINITY, components: Vec::new() };
     let most = (data.points.len() / 2).max(1);
     let limit = if options.layered { most } else { most.min(options.max_components) };
@@ -45,10 +69,10 @@ pub fn fit_mixture(
     let (mut layers, mut joined): (_, Option<Joined>) = (Vec::new(), None);
     let (mut highest, mut in_vain) = (f64::NEG_INFINITY, 0);
     for &size in &sizes {
-        let components = data.fit(size, options);
+        let components = data.fit(size, start, options);
         let mut value = best.offer(&components, options.max_components, format!("{size} components"))?;
         if options.layered {
-            layers.extend(layers::layers(manifold, &components, train.len() as f64, validation)?);
+            layers.extend(layers::layers(manifold, &components, data.rows, validation)?);
             let all = join(&layers, options.max_components);
             value = all.value;
             if joined.as_ref().is_none_or(|joined| all.value > joined.value) {
@@ -69,8 +93,7 @@ pub fn fit_mixture(
         let what = format!("{} components in {} layers", joined.components.len(), joined.layers);
         best.offer(&joined.components, options.max_components, what)?;
     }
-    let Best { tried, value, components, .. } = best;
-    Ok(Fitted { choice: BaseChoice::Mixture { components }, tried, validation: value })
+    Ok(best)
 }
 
 /// The best mixture so far.
@@ -101,12 +124,14 @@ struct Data<'a> {
     blocks: &'a [SphereBlock],
     points: Points,
     counts: Vec<f64>,
+    /// Sum of the counts.
+    rows: f64,
 }
 
 impl Data<'_> {
     /// A fit of `size` components and a uniform background.
-    fn fit(&self, size: usize, options: &FitOptions) -> Vec<Component> {
-        let mut rng = stream(options.seed, Purpose::Init, size as u64);
+    fn fit(&self, size: usize, start: usize, options: &FitOptions) -> Vec<Component> {
+        let mut rng = stream(options.seed, Purpose::Init, (start as u64) << 32 | size as u64);
         let means = seeds(self.blocks, &self.points, &self.counts, size, &mut rng);
         let weight = 1.0 / (means.len() + 1) as f64;
         let component = |kappas: &[f64], row: usize| Component {

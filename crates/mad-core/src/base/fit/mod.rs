@@ -30,8 +30,10 @@ pub struct FitOptions {
     pub sizes: Vec<usize>,
     /// Whether fits of all sizes are laid over each other, or the best of them is the answer.
     pub layered: bool,
-    /// Most components of the result.
+    /// Most components of the answer from one start.
     pub max_components: usize,
+    /// Answers from so many random starts are averaged.
+    pub starts: usize,
     /// Strength of the prior on concentrations: imagined points per component, spread as the fit's points at its start.
     pub prior: f64,
     /// Most iterations of one fit.
@@ -44,7 +46,8 @@ impl Default for FitOptions {
             seed: 0,
             sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200],
             layered: true,
-            max_components: 1600,
+            max_components: 4800,
+            starts: 2,
             prior: 0.03,
             iterations: 30,
         }
@@ -54,7 +57,7 @@ impl Default for FitOptions {
 impl FitOptions {
     /// A single mixture of the best size: what expectation maximisation usually means.
     pub fn plain() -> Self {
-        Self { layered: false, prior: 0.3, iterations: 100, ..Self::default() }
+        Self { layered: false, starts: 1, prior: 0.3, iterations: 100, ..Self::default() }
     }
 }
 
