@@ -43,6 +43,11 @@ pub trait BaseMeasure: std::fmt::Debug + Send + Sync {
     /// Draws x₀ ~ μ.
     fn sample(&self, rng: &mut Rng, x0: &mut [f64]);
 
+    /// Draws x₀ ~ μ given x₀ + σ ε = x, where that law is known in closed form; `false` if nothing was drawn.
+    fn sample_posterior(&self, _x: &[f64], _sigma: f64, _rng: &mut Rng, _x0: &mut [f64]) -> bool {
+        false
+    }
+
     /// Writes the base score (E_μ\[x₀ | x\] − x)/σ² into `score` (MAD, Eq. (4)).
     fn score(&self, x: &[f64], sigma: f64, score: &mut [f64]) {
         self.posterior_mean(x, sigma, score);

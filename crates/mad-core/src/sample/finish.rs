@@ -1,7 +1,7 @@
 //! From the last noise level to points of the manifold.
 
 use super::Denoiser;
-use crate::{Points, manifold::Manifold, metrics::Drift, rng::Rng};
+use crate::{Points, base::BaseMeasure, manifold::Manifold, metrics::Drift, rng::Rng};
 
 /// The end of every walk: one last denoising, then, if asked for, the way back to the manifold.
 #[derive(Debug, Clone, Copy)]
@@ -10,16 +10,24 @@ pub struct Finish<'a> {
     pub manifold: &'a dyn Manifold,
     /// Whether to put samples onto the manifold; without it they stay as the denoiser left them.
     pub projected: bool,
+    /// A base measure that knows structure finer than the last level, and draws the point at the end.
+    pub drawn_from: Option<&'a dyn BaseMeasure>,
 }
 
 impl Finish<'_> {
     /// Replaces `x` at level `sigma` by D(x, σ) (Tweedie), measures the drift, then projects, takes the fixed
     /// representative and lifts it to a random one where the manifold is a quotient.
+    ///
+    /// With `drawn_from` points on the manifold are drawn from that measure given x instead: below the last level it is all the
+    /// model knows, and a mean would wipe out what is finer.
     pub fn apply(&self, denoiser: &dyn Denoiser, sigma: f64, x: &mut Points, rng: &mut Rng) -> Drift {
-        *x = denoiser.denoise(x, sigma);
+        let noised = std::mem::replace(x, denoiser.denoise(x, sigma));
         let drift = Drift::of(self.manifold, x);
         if self.projected {
-            for row in x.rows_mut() {
+            for (row, noised) in x.rows_mut().zip(noised.rows()) {
+                if let Some(base) = self.drawn_from {
+                    base.sample_posterior(noised, sigma, rng, row);
+                }
                 self.manifold.project(row);
                 self.manifold.canonicalise(row);
                 self.manifold.lift(row, rng);
@@ -33,7 +41,7 @@ impl Finish<'_> {
 mod tests {
     use super::*;
     use crate::{
-        base::{BaseMeasure, UniformSphere},
+        base::UniformSphere,
         rng::{Purpose, stream},
     };
     use rand::RngExt as _;
@@ -102,7 +110,7 @@ mod tests {
         let mut rng = stream(1, Purpose::Sample, 0);
         for projected in [false, true] {
             let mut x = start.clone();
-            let found = Finish { manifold: &Lines, projected }.apply(&Half, 0.1, &mut x, &mut rng);
+            let found = Finish { manifold: &Lines, projected, drawn_from: None }.apply(&Half, 0.1, &mut x, &mut rng);
             assert!((found.mean - drift.mean).abs() < 1e-12);
             assert_eq!(Drift { mean: drift.mean, ..found }, drift);
             if projected {
@@ -117,7 +125,8 @@ mod tests {
     fn samples_of_a_quotient_are_lifted_at_random() {
         let n = 1000;
         let mut x = Points::from_vec([1.2, -1.6].repeat(n), 2);
-        Finish { manifold: &Lines, projected: true }.apply(&Half, 0.1, &mut x, &mut stream(2, Purpose::Sample, 0));
+        let finish = Finish { manifold: &Lines, projected: true, drawn_from: None };
+        finish.apply(&Half, 0.1, &mut x, &mut stream(2, Purpose::Sample, 0));
         let up = x.rows().filter(|x| x[1] > 0.0).count();
         // Binomial with standard deviation 16.
         assert!((420..580).contains(&up), "{up}");

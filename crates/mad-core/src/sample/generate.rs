@@ -30,6 +30,8 @@ pub struct Generate {
     pub seed: u64,
     /// Whether to put samples onto the manifold.
     pub projected: bool,
+    /// Whether the base measure draws the points at the end, if it can; without it they are the denoiser's answers.
+    pub drawn: bool,
 }
 
 /// Samples held in memory, with their drift before projection.
@@ -44,7 +46,7 @@ pub struct Samples {
 impl Generate {
     /// `sampler` with its own schedule and number of calls, projecting.
     pub fn new(sampler: &'static SamplerEntry, range: NoiseRange, seed: u64) -> Self {
-        Self { sampler, schedule: sampler.schedule, range, nfe: sampler.nfe, seed, projected: true }
+        Self { sampler, schedule: sampler.schedule, range, nfe: sampler.nfe, seed, projected: true, drawn: false }
     }
 
     /// The noise levels of one walk, falling from σ_max to σ_min.
@@ -74,7 +76,7 @@ impl Generate {
             return Err(SampleError::Dimension { denoiser: dims.0, base: dims.1, manifold: dims.2 });
         }
         let levels = self.levels()?;
-        let finish = Finish { manifold, projected: self.projected };
+        let finish = Finish { manifold, projected: self.projected, drawn_from: self.drawn.then_some(base) };
         in_blocks(n, self.seed, sink, |first, rows, rng| {
             self.block(denoiser, base, &finish, &levels, (first, rows), rng)
         })

@@ -12,7 +12,7 @@ use super::uniform_sphere::log_shell;
 use super::{BaseMeasure, von_mises_fisher};
 use crate::manifold::{Manifold, SphereBlock};
 use crate::rng::Rng;
-use crate::special::{bessel_ratio, bessel_ratio_complement, distance_squared, norm_minus_one};
+use crate::special::{bessel_ratio, bessel_ratio_complement, distance_squared, norm, norm_minus_one};
 use rand::RngExt;
 use seen::{Direction, Seen, side_shares, tilt};
 use std::cell::RefCell;
@@ -155,6 +155,28 @@ impl BaseMeasure for VonMisesFisherMixture {
     }
 
     /// # Formula
+    /// Component j with probability r_j, on each of its spheres one of the sides ±μ_jb, then vMF(η_jb/|η_jb|, |η_jb|).
+    fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
+        self.look(x, sigma, |seen| {
+            let mut left = rng.random::<f64>() * seen.total;
+            let lanes = seen.groups.iter().zip(&seen.shares);
+            let mut places = lanes.flat_map(|(&group, shares)| shares.iter().enumerate().map(move |s| (group, s)));
+            let falls_in = |(_, (_, share)): &(usize, (usize, &f64))| {
+                left -= **share;
+                left < 0.0
+            };
+            let (group, (lane, _)) = places.find(falls_in).unwrap_or((seen.groups[0], (0, &0.0)));
+            let component = &self.components[self.bank.order[group * LANES + lane]];
+            for ((block, direction), &kappa) in self.blocks.iter().zip(&seen.directions).zip(&component.concentrations)
+            {
+                let part = Part { mean: &component.mean[block.range.clone()], kappa, antipodal: block.antipodal };
+                part.sample_tilted(direction, rng, &mut x0[block.range.clone()]);
+            }
+        });
+        true
+    }
+
+    /// # Formula
     /// On each sphere Σ_j r_j (A(|η_j|) η̂_j − x)/σ², η̂ = η/|η|. With û = x/|x| and k = |x|/σ² each term is
     /// A η̂ − x = (η̂ − û) − (1 − A) η̂ − (|x| − 1) û, where η̂ − û = (κ/|η|) (μ − û + û k|û−μ|²/(|η|+κ+k)).
     ///
@@ -197,15 +219,33 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
+    /// The signs ± of μ with |û ∓ μ|² and |û ± μ|², and |η| and |η| − κ − k of each.
+    fn sides(&self, direction: &Direction) -> (Vec<(f64, f64, f64)>, Vec<(f64, f64)>) {
+        let near = distance_squared(self.mean, &direction.unit);
+        let far = self.mean.iter().zip(&direction.unit).map(|(m, u)| (m + u) * (m + u)).sum::<f64>();
+        let sides = if self.antipodal { vec![(1.0, near, far), (-1.0, far, near)] } else { vec![(1.0, near, far)] };
+        let tilts = sides.iter().map(|side| tilt(self.kappa, direction.k, side.1, side.2)).collect();
+        (sides, tilts)
+    }
+
+    /// Draws from the component given x.
+    fn sample_tilted(&self, direction: &Direction, rng: &mut Rng, x0: &mut [f64]) {
+        let (sides, tilts) = self.sides(direction);
+        let first = side_shares(self.mean.len(), &tilts)[0];
+        let side = usize::from(sides.len() > 1 && rng.random::<f64>() >= first);
+        let (sign, length) = (sides[side].0, tilts[side].0);
+        let towards = self.mean.iter().zip(&direction.unit).map(|(m, u)| sign * self.kappa * m + direction.k * u);
+        let mut axis: Vec<f64> = towards.collect();
+        let size = norm(&axis);
+        axis.iter_mut().for_each(|a| *a /= if size > 0.0 { size } else { 1.0 });
+        von_mises_fisher::sample_von_mises_fisher(&axis, if size > 0.0 { length } else { 0.0 }, rng, x0);
+    }
+
     /// Adds `share` times the tilted mean, less û where x is near the sphere.
     fn add_offset(&self, share: f64, direction: &Direction, score: &mut [f64]) {
         let (dim, kappa, k) = (self.mean.len(), self.kappa, direction.k);
         let order = dim as f64 / 2.0 - 1.0;
-        let near = distance_squared(self.mean, &direction.unit);
-        let far = self.mean.iter().zip(&direction.unit).map(|(m, u)| (m + u) * (m + u)).sum::<f64>();
-        let sides = [(1.0, near, far), (-1.0, far, near)];
-        let sides = if self.antipodal { &sides[..] } else { &sides[..1] };
-        let tilts: Vec<(f64, f64)> = sides.iter().map(|s| tilt(kappa, k, s.1, s.2)).collect();
+        let (sides, tilts) = self.sides(direction);
         for ((&(sign, apart, _), &(length, _)), part) in sides.iter().zip(&tilts).zip(side_shares(dim, &tilts)) {
             let share = share * part;
             let coordinates = score.iter_mut().zip(&direction.unit).zip(self.mean.iter().map(|m| sign * m));
