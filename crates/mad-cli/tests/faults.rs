@@ -12,7 +12,7 @@ const ENDLESS: &str = "--steps 100000000 --batch 32 --seed 4 --set width=16 --se
                        --set evaluate_every=0 --progress none";
 
 /// A short run with several checkpoints.
-const SHORT: &str = "--steps 60 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=10 \
+const SHORT: &str = "--base uniform --steps 60 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=10 \
                      --set evaluate_every=0 --set keep_checkpoints=2 --progress none";
 
 fn program() -> std::path::PathBuf {

@@ -34,8 +34,13 @@ fn events_on_the_globe() {
     let scores = desk.json("eval samples.csv --against quakes.csv --manifold sphere:2 --metrics mmd");
     assert!(scores["metrics"]["mmd"]["value"].as_f64().is_some_and(|v| v > 0.0), "{scores}");
 
+    // By itself the base measure is fitted, and few steps add little to it.
+    assert!(desk.read("run/config.toml").contains("base = \"mixture\""), "{}", desk.read("run/config.toml"));
     let (header, rows) = columns(&desk.ok("density run --at samples.csv --steps 10"));
     assert_eq!(header, ["latitude", "longitude", "log_density", "log_ratio"]);
+    assert!(rows.iter().all(|r| r[2].is_finite() && r[3].abs() < 1.0), "{rows:?}");
+    desk.ok(&format!("fit quakes.csv --manifold sphere:2 --base uniform --out uniform {TINY}"));
+    let (_, rows) = columns(&desk.ok("density uniform --at samples.csv --steps 10"));
     let area = (4.0 * std::f64::consts::PI).ln();
     assert!(rows.iter().all(|r| (r[3] - r[2] - area).abs() < 1e-9), "{rows:?}");
     let grid = desk.json("density run --grid 200 --steps 10 --out grid.csv");

@@ -47,10 +47,14 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     settings.flag("--seed", "seed", seed as i64)?;
     let (mut table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
-    let spec = match args.manifold.clone().or(asked_for).or(own).or(kept_manifold) {
+    let spec = match args.manifold.clone().or(asked_for).or(own).or_else(|| kept_manifold.clone()) {
         Some(spec) => spec,
         None => suggested(common, args, &table)?,
     };
+    if kept_manifold.is_some_and(|kept| kept != spec) {
+        // The run will be refused; its base measure may not even exist here.
+        settings.take("base");
+    }
     let condition = settings.get("condition").and_then(|value| value.as_str()).unwrap_or_default();
     let loaded = args.reading.points(common, &mut table, &spec, condition)?;
     let contents = contents(common, &table, loaded, &settings)?;

@@ -55,7 +55,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
         let resolve = |settings: &toml::Table| {
             let mut partial = Partial::from_toml(&settings.to_string(), "settings")?;
             partial.flag("seeds", "seed", place.seed as i64)?;
-            Config::resolve(&partial, source.manifold.as_ref())
+            Config::resolve_for(&partial, source.manifold.as_ref(), Some(source.distinct))
         };
         let mut config = resolve(&settings).map_err(failed)?;
         let curve = data.curve.map(|points| (config.steps / points.max(1)).max(1));
@@ -104,6 +104,8 @@ fn picture_job(
 struct Source {
     manifold: Arc<dyn Manifold>,
     hash: String,
+    /// Distinct points, on which some settings depend.
+    distinct: usize,
 }
 
 impl Source {
@@ -123,7 +125,8 @@ impl Source {
         loaded.points.as_slice().iter().for_each(|v| {
             hasher.update(&v.to_le_bytes());
         });
-        Ok(Self { manifold: loaded.manifold, hash: hasher.finalize().to_hex().to_string() })
+        let distinct = data::duplicates(&loaded.points).distinct;
+        Ok(Self { manifold: loaded.manifold, hash: hasher.finalize().to_hex().to_string(), distinct })
     }
 }
 

@@ -234,7 +234,8 @@ pub struct Hints {
     pub levels: &'static str,
     /// Network calls per sample of the default sampler.
     pub nfe: usize,
-    /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn.
+    /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn. Where this is known
+    /// a base is fitted unless another one is asked for.
     pub fitted: Option<FittedHints>,
 }
 
@@ -247,6 +248,10 @@ pub struct FittedHints {
     pub input_gain: f64,
     /// Peak learning rate.
     pub learning_rate: f64,
+    /// Validations without progress, of sixteen, after which training stops.
+    pub patience: u64,
+    /// Network calls per sample of the default sampler, whose way is shorter.
+    pub nfe: usize,
 }
 
 impl Default for Hints {

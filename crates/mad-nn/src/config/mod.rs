@@ -15,6 +15,7 @@ pub use keys::{Domain, KEYS, Key};
 pub(crate) use keys::{admit, key, neutral};
 pub use levels::parse_levels;
 pub use partial::Partial;
+pub(crate) use recipe::FITTED_BASES;
 pub use recipe::{RECIPES, Recipe};
 
 use crate::{

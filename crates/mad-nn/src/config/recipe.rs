@@ -50,6 +50,10 @@ const GAIN_OF_FEW: f64 = 2.0;
 /// Base measures that are fitted to the data.
 pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
 
+/// With so many distinct points a base is fitted by itself: fewer do not tell sizes of mixtures apart, and what more of them say is
+/// better learned by the network.
+const FITTED_BY_ITSELF: std::ops::RangeInclusive<usize> = 200..=20_000;
+
 /// Settings that hold if neither the user, the recipe nor the manifold says otherwise.
 const DEFAULTS: &str = "
     method = 'mad'
@@ -104,11 +108,20 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
     if odd {
         settings.insert("network", "odd-mlp", "manifold");
     }
-    let base = asked.get("base").and_then(Value::as_str).unwrap_or_default();
-    if let Some(fitted) = hints.fitted.filter(|_| FITTED_BASES.contains(&base)) {
+    let base = match asked.get("base").and_then(Value::as_str) {
+        Some(base) => base,
+        None if is_best_fitted(asked, distinct) && hints.fitted.is_some() => {
+            settings.insert("base", FITTED_BASES[0], "manifold");
+            FITTED_BASES[0]
+        }
+        None => "",
+    };
+    let fitted = hints.fitted.filter(|_| FITTED_BASES.contains(&base));
+    if let Some(fitted) = fitted {
         settings.insert("sigma_max", fitted.sigma_max, "fitted base");
         settings.insert("input_gain", fitted.input_gain, "fitted base");
         settings.insert("learning_rate", fitted.learning_rate, "fitted base");
+        settings.insert("patience", fitted.patience as i64, "fitted base");
     }
     let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
     if let Ok(spec) = MethodSpec::parse(method) {
@@ -141,10 +154,52 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         let sampler = settings.get("sampler").and_then(Value::as_str).unwrap_or_default();
         let (nfe, source) = match sample::lookup(sampler) {
             Ok(entry) if entry.name != sample::SAMPLERS[0].name => (entry.nfe, "sampler"),
-            _ => (hints.nfe, "manifold"),
+            _ => (fitted.map_or(hints.nfe, |fitted| fitted.nfe), "manifold"),
         };
         settings.insert("nfe", nfe as i64, source);
     }
     debug_assert!(KEYS.iter().all(|key| settings.get(key.name).is_some()), "a key has no default");
     Ok(settings.into_table())
+}
+
+/// Whether a run is of the kind that a fitted base was measured to be best for: MAD with its usual settings on rows of a file.
+fn is_best_fitted(asked: &Partial, distinct: Option<usize>) -> bool {
+    let given = |key: &str| asked.get(key).and_then(Value::as_str).filter(|value| !value.is_empty());
+    given("method").is_none_or(|method| method == METHODS[0].name)
+        && given("recipe").is_none_or(|recipe| recipe == RECIPES[0].name)
+        && given("condition").is_none()
+        && given("fresh").is_none()
+        && distinct.is_some_and(|points| FITTED_BY_ITSELF.contains(&points))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use mad_core::manifold::{BuildContext, build};
+
+    fn base(spec: &str, settings: &str, distinct: Option<usize>) -> String {
+        let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
+        let asked = Partial::from_toml(settings, "test").expect("known keys");
+        Config::resolve_for(&asked, manifold.as_ref(), distinct).expect("settings that fit").base
+    }
+
+    #[test]
+    fn a_base_is_fitted_where_that_was_measured_to_be_best() {
+        assert_eq!(base("sphere:2", "", Some(5000)), "mixture");
+        assert_eq!(base("sphere:2", "method = 'mad'\nsteps = 3", Some(267)), "mixture");
+        for (spec, settings, distinct) in [
+            ("sphere:2", "", None),
+            ("sphere:2", "", Some(100)),
+            ("sphere:2", "", Some(1_000_000)),
+            ("sphere:2", "base = 'default'", Some(5000)),
+            ("sphere:2", "method = 'dsm'", Some(5000)),
+            ("sphere:2", "recipe = 'paper-mad'", Some(5000)),
+            ("sphere:2", "condition = 'depth'", Some(5000)),
+            ("sphere:2", "fresh = 'vmf-mixture'", Some(5000)),
+            ("so3", "", Some(5000)),
+        ] {
+            assert_eq!(base(spec, settings, distinct), "default", "{spec} {settings} {distinct:?}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
 use crate::{
     LearnedDenoiser,
-    config::{Config, Targets},
+    config::{Config, FITTED_BASES, Targets},
     net::{Layout, Model},
     run::{Part, Run, RunError},
     train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, gradient, law_of, most_averaged, validate},
@@ -96,9 +96,13 @@ impl Method for Anchored {
         let config = run.config();
         let sampler = lookup(&config.sampler)
             .map_err(|e| RunError::Damaged { path: run.path().join("config.toml"), problem: e.to_string() })?;
-        let generate = Generate { nfe: config.nfe as usize, ..Generate::new(sampler, config.noise_range(), 0) };
+        let anchor = (self.anchor)(run)?;
+        // A fitted base knows more than the posterior mean at the smallest level shows.
+        let drawn = matches!(anchor, Anchor::Base(_)) && FITTED_BASES.contains(&config.base.as_str());
+        let usual = Generate::new(sampler, config.noise_range(), 0);
+        let generate = Generate { nfe: config.nfe as usize, drawn, ..usual };
         Ok(Box::new(FittedDenoiser {
-            denoiser: LearnedDenoiser::new((self.anchor)(run)?, config.noise_range(), run.model(), weights),
+            denoiser: LearnedDenoiser::new(anchor, config.noise_range(), run.model(), weights),
             base: run.base().clone(),
             manifold: run.manifold().clone(),
             generate,
