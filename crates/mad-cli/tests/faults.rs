@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Training that does not end by itself.
-const ENDLESS: &str = "--steps 100000000 --batch 32 --seed 4 --set width=16 --set depth=1 --set checkpoint_every=50 \
+const ENDLESS: &str = "--base uniform --steps 100000000 --batch 32 --seed 4 --set width=16 --set depth=1 --set checkpoint_every=50 \
                        --set evaluate_every=0 --progress none";
 
 /// A short run with several checkpoints.

@@ -6,7 +6,7 @@ use common::{Desk, bytes};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SETTINGS: &str = "--steps 800 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=20 \
+const SETTINGS: &str = "--base uniform --steps 800 --batch 32 --seed 4 --set width=64 --set depth=2 --set checkpoint_every=20 \
                         --set evaluate_every=100 --progress none";
 
 fn start(desk: &Desk, words: &str) -> Child {
@@ -60,7 +60,7 @@ fn killed_and_resumed_equals_unbroken() {
 }
 
 /// Settings of runs that take a fraction of a second and write a checkpoint every 20 steps.
-const QUICK: &str = "--steps 400 --batch 16 --seed 4 --set width=8 --set depth=1 --set log_every=10 \
+const QUICK: &str = "--base uniform --steps 400 --batch 16 --seed 4 --set width=8 --set depth=1 --set log_every=10 \
                      --set checkpoint_every=20 --set evaluate_every=100 --progress none";
 
 /// Numbers that look random, by the generator SplitMix64.
@@ -209,4 +209,23 @@ fn a_run_is_not_overwritten_and_not_resumed_with_other_settings() {
     assert!(error.contains("--resume"), "{error}");
     let error = desk.fails(4, &format!("{fit} --resume --set width=33"));
     assert!(error.contains("width"), "{error}");
+}
+
+/// A fitted base is not fitted again, and aliases and lists of levels do not make another manifold of the same one.
+#[test]
+fn a_resumed_run_keeps_its_fitted_base() {
+    let desk = Desk::new();
+    desk.ok("data make earthquakes-week --out d.csv");
+    desk.ok("data make categorical-toy --n 400 --seed 1 --out t.csv");
+    for (run, fit) in
+        [("globe", "fit d.csv --manifold s2"), ("table", "fit t.csv --manifold categorical --base mixture")]
+    {
+        let fit = format!("{fit} --out {run} --steps 30 --batch 16 --seed 4 --set width=8 --set depth=1");
+        desk.ok(&fit);
+        let config = desk.read(&format!("{run}/config.toml"));
+        assert!(config.contains("base = \"mixture\""), "{config}");
+        let before = desk.read(&format!("{run}/base.json"));
+        desk.ok(&format!("{fit} --resume"));
+        assert!(before == desk.read(&format!("{run}/base.json")), "{run}: another base");
+    }
 }

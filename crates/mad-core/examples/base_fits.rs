@@ -1,6 +1,6 @@
 //! Kernel densities and mixtures fitted to data sets: test NLL with respect to volume, under random splits.
 //!
-//! `MAD_DATA=… cargo run --release -p mad-core --example base_fits -- SEEDS SET…`
+//! `MAD_DATA=… cargo run --release --example base_fits -- FIRST-LAST SET…`, with the first and the last seed.
 
 #![allow(clippy::print_stdout, reason = "a table is what this program is for")]
 
@@ -19,25 +19,28 @@ const ROWS: usize = 25_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let seeds: u64 = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    let range = arguments.next().unwrap_or_else(|| "0-4".into());
+    let (first, last) = range.split_once('-').ok_or("the first argument is FIRST-LAST, two seeds")?;
+    let seeds = first.parse::<u64>()?..=last.parse()?;
     let mut sets: Vec<String> = arguments.collect();
     if sets.is_empty() {
         sets = ["volcano", "earthquake", "flood", "fire"].map(String::from).to_vec();
     }
-    let layered = |most: usize| FitOptions { max_components: most, ..FitOptions::default() };
-    let methods: [(&str, Fit, FitOptions); 6] = [
+    let layered = |max_components, starts| FitOptions { max_components, starts, ..FitOptions::default() };
+    let methods: [(&str, Fit, FitOptions); 7] = [
         ("kde", fit_kde, FitOptions::plain()),
         ("plain", fit_mixture, FitOptions::plain()),
-        ("layers 400", fit_mixture, layered(400)),
-        ("layers 800", fit_mixture, layered(800)),
-        ("layers 1600", fit_mixture, layered(1600)),
-        ("layers 3200", fit_mixture, layered(3200)),
+        ("1600 x 1", fit_mixture, layered(1600, 1)),
+        ("1600 x 4", fit_mixture, layered(1600, 4)),
+        ("4800 x 1", fit_mixture, layered(4800, 1)),
+        ("4800 x 2", fit_mixture, layered(4800, 2)),
+        ("9600 x 2", fit_mixture, layered(9600, 2)),
     ];
     println!("set            method        seed  components  validation     test    truth  seconds");
     for set in &sets {
         for (name, fit, options) in &methods {
             let mut tests = Vec::new();
-            for seed in 0..seeds {
+            for seed in seeds.clone() {
                 let Case { manifold, points, truth } = case(set, seed)?;
                 let split = Split::new(&points, SplitKind::Random, FRACTIONS, seed)?;
                 let [train, validation, test] =

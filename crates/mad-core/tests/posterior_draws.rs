@@ -2,13 +2,15 @@
 
 use mad_core::base::{BaseMeasure, Component, VonMisesFisherMixture};
 use mad_core::manifold::{BuildContext, Manifold, build};
+use mad_core::noise::NoiseRange;
 use mad_core::rng::{Purpose, Rng, stream};
+use mad_core::sample::{BaseDenoiser, Generate, lookup};
 use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 const SPECS: [&str; 5] = ["sphere:1", "sphere:2", "so3", "torus:2", "product(so3,sphere:2)"];
 
-/// A wide, a middling and a sharp component in random places.
+/// Wide, middling and sharp components in random places: several groups, the last one not full.
 fn mixture(spec: &str) -> (Arc<dyn Manifold>, VonMisesFisherMixture) {
     let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
     let spheres = manifold.spheres().expect("made of spheres").len();
@@ -18,7 +20,8 @@ fn mixture(spec: &str) -> (Arc<dyn Manifold>, VonMisesFisherMixture) {
         uniform.sample(&mut rng, &mut mean);
         Component { weight, mean, concentrations: vec![kappa; spheres] }
     };
-    let components = [(0.3, 0.5), (0.5, 20.0), (0.2, 3000.0)].map(component).to_vec();
+    let kinds = [(0.3, 0.5), (0.5, 20.0), (0.2, 3000.0)];
+    let components = kinds.into_iter().cycle().take(42).map(component).collect();
     let mixture = VonMisesFisherMixture::on(manifold.as_ref(), components).expect("a proper mixture");
     (manifold, mixture)
 }
@@ -47,7 +50,8 @@ fn the_mean_of_draws_is_the_posterior_mean() {
         for sigma in [0.003, 0.2, 1.5] {
             let (mut x0, mut mean) = (vec![0.0; dim], vec![0.0; dim]);
             mixture.sample(&mut rng, &mut x0);
-            let x = noised(&x0, sigma, &mut rng);
+            // The last one is seen from the centre, where all directions are alike.
+            let x = if sigma > 1.0 { vec![0.0; dim] } else { noised(&x0, sigma, &mut rng) };
             mixture.posterior_mean(&x, sigma, &mut mean);
             let found = averages(20_000, dim, || {
                 let mut drawn = vec![0.0; dim];
@@ -60,6 +64,29 @@ fn the_mean_of_draws_is_the_posterior_mean() {
             }
         }
     }
+}
+
+/// A walk from σ = 0.5 ends at 0.2: means there are far from the mixture, draws are not.
+#[test]
+fn walks_that_end_with_a_draw_have_the_law_of_the_mixture() {
+    let (manifold, mixture) = mixture("sphere:2");
+    let mixture: Arc<dyn BaseMeasure> = Arc::new(mixture);
+    let range = NoiseRange { min: 0.2, max: 0.5 };
+    let mut rng = stream(5, Purpose::Sample, 0);
+    let exact = averages(20_000, 1, || {
+        let mut x = vec![0.0; 3];
+        mixture.sample(&mut rng, &mut x);
+        vec![mixture.log_weight(&x)]
+    })[0];
+    let found = |drawn: bool| {
+        let generate = Generate { drawn, ..Generate::new(lookup("ancestral").expect("known"), range, 1) };
+        let denoiser = BaseDenoiser(mixture.clone());
+        let samples = generate.collect(&denoiser, mixture.as_ref(), manifold.as_ref(), 4000).expect("finite samples");
+        samples.points.rows().map(|x| mixture.log_weight(x)).sum::<f64>() / 4000.0
+    };
+    let deviation = exact.1 * 5f64.sqrt();
+    assert!((found(true) - exact.0).abs() < 6.0 * deviation, "{} and {exact:?}", found(true));
+    assert!((found(false) - exact.0).abs() > 12.0 * deviation, "{} and {exact:?}", found(false));
 }
 
 #[test]

@@ -11,10 +11,11 @@ use crate::output;
 use crate::source::Source;
 use mad_core::Points;
 use mad_core::data::{self, ColumnOptions, generators, writer};
-use mad_nn::Part;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
+use mad_nn::{Part, Run};
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 
 const DATA: &str = "earthquakes-week";
 const MANIFOLD: &str = "sphere:2";
@@ -50,8 +51,11 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
         // What there is to say about the data is said once.
         let mut talk = common.clone();
         talk.quiet |= !models.is_empty();
-        let contents = contents(&talk, &table, loaded.clone(), &settings)?;
         let folder = args.out.join(method);
+        let kept_base = Run::open(&folder).and_then(|run| run.base_choice()).ok();
+        let begun = Instant::now();
+        let contents = contents(&talk, &table, loaded.clone(), &settings, kept_base)?;
+        let prepared = begun.elapsed().as_secs_f64();
         let fit = train_contents(common, DeviceChoice::Cpu, &contents, &folder, true, &interrupt)?;
         if let Some(signal) = interrupt.signal() {
             return Err(CliError::Interrupted { signal, step: fit.step });
@@ -59,7 +63,7 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
         let (data, manifold) = (DATA.to_owned(), Some(MANIFOLD.to_owned()));
         Source { data, manifold, rows: None, flags: String::new() }.keep(&folder)?;
         let opened = Opened::new(&folder)?;
-        let (score, samples) = score(method, &opened, fit.seconds, args.seed)?;
+        let (score, samples) = score(method, &opened, prepared + fit.seconds, args.seed)?;
         let mut file = writer(&args.out.join(format!("samples-{method}.csv")), &opened.columns().encode_header())?;
         file.write(&opened.columns().encode(&samples))?;
         file.finish()?;

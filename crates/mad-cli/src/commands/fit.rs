@@ -27,7 +27,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
-    let mut kept_manifold = None;
+    let (mut kept_manifold, mut kept_base) = (None, None);
     if args.resume && args.out.join("run.json").is_file() {
         // A resumed run keeps the settings it began with; what was asked for now must agree with them.
         let run = Run::open(&args.out)?;
@@ -35,7 +35,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
             output::notice(common, text);
         }
         let kept = run.config().to_toml();
-        kept_manifold = Some(run.config().manifold.clone());
+        (kept_manifold, kept_base) = (Some(run.config().manifold.clone()), Some(run.base_choice()?));
         let asked = settings.take("manifold");
         settings = Partial::from_toml(&kept, "the run's config.toml")?.merge(settings);
         settings.take("manifold");
@@ -51,13 +51,13 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
         Some(spec) => spec,
         None => suggested(common, args, &table)?,
     };
-    if kept_manifold.is_some_and(|kept| kept != spec) {
-        // The run will be refused; its base measure may not even exist here.
-        settings.take("base");
-    }
     let condition = settings.get("condition").and_then(|value| value.as_str()).unwrap_or_default();
     let loaded = args.reading.points(common, &mut table, &spec, condition)?;
-    let contents = contents(common, &table, loaded, &settings)?;
+    if kept_manifold.is_some_and(|kept| kept != loaded.manifold.spec()) {
+        // The run will be refused; its base measure may not even exist here.
+        settings.flag("--base", "base", "default")?;
+    }
+    let contents = contents(common, &table, loaded, &settings, kept_base)?;
     drop(table);
     let outcome = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?);
     if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
@@ -113,12 +113,18 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
 }
 
 /// What the run is made from; tells what was noticed about the data on the way.
-pub fn contents(common: &Common, table: &Table, loaded: Loaded, settings: &Partial) -> Result<Contents, CliError> {
+pub fn contents(
+    common: &Common,
+    table: &Table,
+    loaded: Loaded,
+    settings: &Partial,
+    kept_base: Option<BaseChoice>,
+) -> Result<Contents, CliError> {
     loaded.notices.iter().for_each(|text| output::notice(common, text));
     if let Some(text) = duplicates(&loaded.points).notice().filter(|_| loaded.manifold.intrinsic_dim() > 0) {
         output::notice(common, text);
     }
-    let contents = Contents::new(table, loaded, settings)?;
+    let contents = Contents::with_base(table, loaded, settings, kept_base)?;
     let Contents { manifold, parts, config, .. } = &contents;
     if let BaseChoice::Mixture { components } = &contents.base {
         output::notice(common, format!("base {}: {} components", config.base, components.len()));

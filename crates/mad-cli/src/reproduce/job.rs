@@ -18,10 +18,10 @@ use crate::error::CliError;
 use crate::output::write_whole;
 use mad_core::data::{self, ColumnOptions};
 use mad_core::metrics::Kernel;
-use mad_nn::Contents;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::train::{self, Observer, Outcome, StepReport};
+use mad_nn::{Contents, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -150,9 +150,9 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     let spec = job.data.manifold.clone().or(own).unwrap_or_default();
     let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
     let preparing = Instant::now();
-    let contents = Contents::new(&table, loaded, &settings)?;
-
     let run = folder.join("run");
+    let kept_base = Run::open(&run).and_then(|run| run.base_choice()).ok();
+    let contents = Contents::with_base(&table, loaded, &settings, kept_base)?;
     let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
     let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
     if fit.outcome == Outcome::Interrupted {

@@ -234,8 +234,8 @@ pub struct Hints {
     pub levels: &'static str,
     /// Network calls per sample of the default sampler.
     pub nfe: usize,
-    /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn. Where this is known
-    /// a base is fitted unless another one is asked for.
+    /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn. Where this is
+    /// known a fit may choose such a base by itself.
     pub fitted: Option<FittedHints>,
 }
 

@@ -52,7 +52,11 @@ pub(crate) const fn neutral(name: &'static str, domain: Domain, summary: &'stati
 pub const KEYS: &[Key] = &[
     key("manifold", Domain::Text, "the set the data lie on, such as sphere:2"),
     key("method", Domain::Method, "what is learned and how"),
-    key("base", Domain::Text, "base measure: default, uniform, mixture or kde (fitted to the data), mixture:FILE"),
+    key(
+        "base",
+        Domain::Text,
+        "base measure: default (the manifold's own), uniform, mixture or kde (fitted to the data), mixture:FILE",
+    ),
     key("recipe", Domain::Choice(|| RECIPES.iter().map(|r| r.name).collect()), "where settings not given come from"),
     key("steps", Domain::Count(0, 100_000_000), "training steps"),
     key("batch", Domain::Count(1, 1 << 20), "points in a step, drawn with replacement"),

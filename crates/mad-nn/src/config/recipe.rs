@@ -50,8 +50,8 @@ const GAIN_OF_FEW: f64 = 2.0;
 /// Base measures that are fitted to the data.
 pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
 
-/// With so many distinct points a base is fitted by itself: fewer do not tell sizes of mixtures apart, and what more of them say is
-/// better learned by the network.
+/// With so many distinct points a base is fitted by itself: fewer do not tell sizes of mixtures apart, and fits to more of them take
+/// minutes, for a gain that was not measured.
 const FITTED_BY_ITSELF: std::ops::RangeInclusive<usize> = 200..=20_000;
 
 /// Settings that hold if neither the user, the recipe nor the manifold says otherwise.
@@ -116,12 +116,16 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         }
         None => "",
     };
-    let fitted = hints.fitted.filter(|_| FITTED_BASES.contains(&base));
+    // A base that knows no condition leaves the coarse part to the network, too.
+    let fitted = hints.fitted.filter(|_| FITTED_BASES.contains(&base) && word(asked, "condition").is_none());
     if let Some(fitted) = fitted {
         settings.insert("sigma_max", fitted.sigma_max, "fitted base");
         settings.insert("input_gain", fitted.input_gain, "fitted base");
         settings.insert("learning_rate", fitted.learning_rate, "fitted base");
-        settings.insert("patience", fitted.patience as i64, "fitted base");
+        // Patience is counted in sixteenths of the usual training.
+        if is_usual(asked) && asked.get("select").is_none() && asked.get("evaluate_every").is_none() {
+            settings.insert("patience", fitted.patience as i64, "fitted base");
+        }
     }
     let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
     if let Ok(spec) = MethodSpec::parse(method) {
@@ -164,12 +168,21 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
 
 /// Whether a run is of the kind that a fitted base was measured to be best for: MAD with its usual settings on rows of a file.
 fn is_best_fitted(asked: &Partial, distinct: Option<usize>) -> bool {
-    let given = |key: &str| asked.get(key).and_then(Value::as_str).filter(|value| !value.is_empty());
-    given("method").is_none_or(|method| method == METHODS[0].name)
-        && given("recipe").is_none_or(|recipe| recipe == RECIPES[0].name)
-        && given("condition").is_none()
-        && given("fresh").is_none()
+    is_usual(asked)
+        && word(asked, "condition").is_none()
+        && word(asked, "fresh").is_none()
         && distinct.is_some_and(|points| FITTED_BY_ITSELF.contains(&points))
+}
+
+/// Whether the first method is trained by the first recipe.
+fn is_usual(asked: &Partial) -> bool {
+    let is = |key: &str, usual: &str| word(asked, key).is_none_or(|name| name == usual);
+    is("method", METHODS[0].name) && is("recipe", RECIPES[0].name)
+}
+
+/// A word that was asked for, unless it is empty.
+fn word<'a>(asked: &'a Partial, key: &str) -> Option<&'a str> {
+    asked.get(key).and_then(Value::as_str).filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]

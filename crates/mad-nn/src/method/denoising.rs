@@ -3,7 +3,7 @@
 use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
 use crate::{
     LearnedDenoiser,
-    config::{Config, FITTED_BASES, Targets},
+    config::{Config, Targets},
     net::{Layout, Model},
     run::{Part, Run, RunError},
     train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, gradient, law_of, most_averaged, validate},
@@ -97,8 +97,8 @@ impl Method for Anchored {
         let sampler = lookup(&config.sampler)
             .map_err(|e| RunError::Damaged { path: run.path().join("config.toml"), problem: e.to_string() })?;
         let anchor = (self.anchor)(run)?;
-        // A fitted base knows more than the posterior mean at the smallest level shows.
-        let drawn = matches!(anchor, Anchor::Base(_)) && FITTED_BASES.contains(&config.base.as_str());
+        // A mixture as base knows more than the posterior mean at the smallest level shows; others draw nothing.
+        let drawn = matches!(anchor, Anchor::Base(_));
         let usual = Generate::new(sampler, config.noise_range(), 0);
         let generate = Generate { nfe: config.nfe as usize, drawn, ..usual };
         Ok(Box::new(FittedDenoiser {

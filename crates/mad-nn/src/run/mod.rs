@@ -106,8 +106,7 @@ impl Run {
             build(&config.manifold, &context)
                 .map_err(|e| RunError::Damaged { path: path.join("config.toml"), problem: e.to_string() })?
         };
-        let base: BaseChoice = hashed_json(path, &info, "base.json")?;
-        let base = base
+        let base = base_choice(path, &info)?
             .build(manifold.as_ref())
             .map_err(|problem| RunError::Damaged { path: path.join("base.json"), problem: problem.to_string() })?;
         Ok(Self { path: path.into(), config, info, columns, manifold, base })
@@ -136,6 +135,11 @@ impl Run {
     /// The set the data lie on.
     pub fn manifold(&self) -> &Arc<dyn Manifold> {
         &self.manifold
+    }
+
+    /// The base measure as the value that is kept.
+    pub fn base_choice(&self) -> Result<BaseChoice, RunError> {
+        base_choice(&self.path, &self.info)
     }
 
     /// The base measure.
@@ -241,6 +245,10 @@ pub(crate) fn text(path: &Path) -> Result<String, RunError> {
     }
     let bytes = fs::read(path).map_err(|e| RunError::io("read", path, e))?;
     String::from_utf8(bytes).map_err(|e| RunError::Damaged { path: path.into(), problem: e.utf8_error().to_string() })
+}
+
+fn base_choice(path: &Path, info: &RunInfo) -> Result<BaseChoice, RunError> {
+    hashed_json(path, info, "base.json")
 }
 
 /// A JSON file of the run whose hash `run.json` knows.

@@ -2,12 +2,15 @@
 
 use super::{Contents, Parts, RunColumns};
 use crate::{
-    config::{Config, ConfigError, Partial},
+    config::{Config, ConfigError, FITTED_BASES, Partial},
     method::MIXTURE,
 };
 use mad_core::{
     Points,
-    base::fit::{FitError, FitOptions, fit_kde, fit_mixture},
+    base::{
+        BaseChoice,
+        fit::{FitError, FitOptions, fit_kde, fit_mixture},
+    },
     data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, duplicates, read_base},
     manifold::Manifold,
 };
@@ -31,6 +34,17 @@ impl Contents {
     ///
     /// `table` is the one that `loaded` came from; the columns of the condition, if the settings name any, are read from it.
     pub fn new(table: &Table, loaded: Loaded, settings: &Partial) -> Result<Self, PrepareError> {
+        Self::with_base(table, loaded, settings, None)
+    }
+
+    /// As [`Contents::new`], with the base measure that was fitted before if the settings ask for a fitted one: a run that goes on
+    /// keeps its own, also where another processor would fit another.
+    pub fn with_base(
+        table: &Table,
+        loaded: Loaded,
+        settings: &Partial,
+        fitted: Option<BaseChoice>,
+    ) -> Result<Self, PrepareError> {
         let Loaded { manifold, mut columns, mut points, supports, .. } = loaded;
         let config = Config::resolve_for(settings, manifold.as_ref(), Some(duplicates(&points).distinct))?;
         let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
@@ -49,10 +63,11 @@ impl Contents {
         // On its own a mixture is the usual one, of one size. As a base it may be all that is known.
         let options = if config.method == MIXTURE.name { FitOptions::plain() } else { FitOptions::default() };
         let fit = FitOptions { seed: config.seed, ..options };
-        let base = match config.base.as_str() {
-            "mixture" => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
-            "kde" => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
-            text => read_base(text, manifold.ambient_dim())?,
+        let base = match (config.base.as_str(), fitted) {
+            (name, Some(fitted)) if FITTED_BASES.contains(&name) => fitted,
+            ("mixture", _) => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
+            ("kde", _) => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
+            (text, _) => read_base(text, manifold.ambient_dim())?,
         };
         let columns = RunColumns { points: columns, condition };
         Ok(Self { manifold, base, parts, conditions, columns, supports, config })

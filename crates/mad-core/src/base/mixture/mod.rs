@@ -158,22 +158,24 @@ impl BaseMeasure for VonMisesFisherMixture {
     /// Component j with probability r_j, on each of its spheres one of the sides ±μ_jb, then vMF(η_jb/|η_jb|, |η_jb|).
     fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
         self.look(x, sigma, |seen| {
+            let groups = seen.groups.iter().zip(&seen.shares);
+            let mut shares = groups.flat_map(|(&group, shares)| self.bank.order[group * LANES..].iter().zip(shares));
             let mut left = rng.random::<f64>() * seen.total;
-            let lanes = seen.groups.iter().zip(&seen.shares);
-            let mut places = lanes.flat_map(|(&group, shares)| shares.iter().enumerate().map(move |s| (group, s)));
-            let falls_in = |(_, (_, share)): &(usize, (usize, &f64))| {
+            // Rounding may leave a little; then the first one that counts has it.
+            let fallback = shares.clone().next();
+            let falls_in = |(_, share): &(&usize, &f64)| {
                 left -= **share;
                 left < 0.0
             };
-            let (group, (lane, _)) = places.find(falls_in).unwrap_or((seen.groups[0], (0, &0.0)));
-            let component = &self.components[self.bank.order[group * LANES + lane]];
+            let Some((&j, _)) = shares.find(falls_in).or(fallback) else { return false };
+            let component = &self.components[j];
             for ((block, direction), &kappa) in self.blocks.iter().zip(&seen.directions).zip(&component.concentrations)
             {
                 let part = Part { mean: &component.mean[block.range.clone()], kappa, antipodal: block.antipodal };
                 part.sample_tilted(direction, rng, &mut x0[block.range.clone()]);
             }
-        });
-        true
+            true
+        })
     }
 
     /// # Formula
