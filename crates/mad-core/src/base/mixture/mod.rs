@@ -220,22 +220,36 @@ struct Part<'a> {
     antipodal: bool,
 }
 
+/// One sign of a component's mean as seen from û.
+#[derive(Clone, Copy)]
+struct Facing {
+    sign: f64,
+    /// |û − μ|² with that sign.
+    apart: f64,
+    /// |η|.
+    length: f64,
+    /// Its part of the component's weight.
+    share: f64,
+}
+
 impl Part<'_> {
-    /// The signs ± of μ with |û ∓ μ|² and |û ± μ|², and |η| and |η| − κ − k of each.
-    fn sides(&self, direction: &Direction) -> (Vec<(f64, f64, f64)>, Vec<(f64, f64)>) {
+    /// Both signs of μ where the sign is free, else the one.
+    fn sides(&self, direction: &Direction) -> Vec<Facing> {
         let near = distance_squared(self.mean, &direction.unit);
         let far = self.mean.iter().zip(&direction.unit).map(|(m, u)| (m + u) * (m + u)).sum::<f64>();
-        let sides = if self.antipodal { vec![(1.0, near, far), (-1.0, far, near)] } else { vec![(1.0, near, far)] };
-        let tilts = sides.iter().map(|side| tilt(self.kappa, direction.k, side.1, side.2)).collect();
-        (sides, tilts)
+        let sides = [(1.0, near, far), (-1.0, far, near)];
+        let sides = if self.antipodal { &sides[..] } else { &sides[..1] };
+        let tilts: Vec<(f64, f64)> = sides.iter().map(|s| tilt(self.kappa, direction.k, s.1, s.2)).collect();
+        let shares = side_shares(self.mean.len(), &tilts);
+        let all = sides.iter().zip(&tilts).zip(shares);
+        all.map(|((&(sign, apart, _), &(length, _)), share)| Facing { sign, apart, length, share }).collect()
     }
 
     /// Draws from the component given x.
     fn sample_tilted(&self, direction: &Direction, rng: &mut Rng, x0: &mut [f64]) {
-        let (sides, tilts) = self.sides(direction);
-        let first = side_shares(self.mean.len(), &tilts)[0];
-        let side = usize::from(sides.len() > 1 && rng.random::<f64>() >= first);
-        let (sign, length) = (sides[side].0, tilts[side].0);
+        let sides = self.sides(direction);
+        let first = rng.random::<f64>() < sides[0].share;
+        let Facing { sign, length, .. } = sides[if first { 0 } else { sides.len() - 1 }];
         let towards = self.mean.iter().zip(&direction.unit).map(|(m, u)| sign * self.kappa * m + direction.k * u);
         let mut axis: Vec<f64> = towards.collect();
         let size = norm(&axis);
@@ -247,8 +261,7 @@ impl Part<'_> {
     fn add_offset(&self, share: f64, direction: &Direction, score: &mut [f64]) {
         let (dim, kappa, k) = (self.mean.len(), self.kappa, direction.k);
         let order = dim as f64 / 2.0 - 1.0;
-        let (sides, tilts) = self.sides(direction);
-        for ((&(sign, apart, _), &(length, _)), part) in sides.iter().zip(&tilts).zip(side_shares(dim, &tilts)) {
+        for Facing { sign, apart, length, share: part } in self.sides(direction) {
             let share = share * part;
             let coordinates = score.iter_mut().zip(&direction.unit).zip(self.mean.iter().map(|m| sign * m));
             if !direction.is_near() || length < 0.5 * (kappa + k) {
