@@ -254,6 +254,14 @@ pub struct FittedHints {
     pub nfe: usize,
 }
 
+impl FittedHints {
+    /// The settings beside a uniform base; only training stops by itself.
+    pub fn unchanged(hints: &Hints) -> Self {
+        let Hints { sigma: (_, sigma_max), input_gain, learning_rate, nfe, .. } = *hints;
+        Self { sigma_max, input_gain, learning_rate, patience: 4, nfe }
+    }
+}
+
 impl Default for Hints {
     fn default() -> Self {
         Self {

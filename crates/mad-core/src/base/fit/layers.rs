@@ -82,7 +82,7 @@ pub(super) fn join(layers: &[Layer], most: usize) -> Joined {
         let too_many = count > most;
         let price = |i: usize| if too_many { worths[i] / size(i) } else { worths[i] };
         order.sort_by(|a, b| price(*a).total_cmp(&price(*b)));
-        // An eighth at a time: worths change with what is left.
+        // A few at a time: worths change with what is left.
         order.truncate(if too_many { order.len().div_ceil(8) } else { order.len().div_ceil(4) });
         order.retain(|i| too_many || worths[*i] < chance);
         order.truncate(worths.len() - 1);

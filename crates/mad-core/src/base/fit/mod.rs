@@ -1,7 +1,7 @@
 //! Base measures fitted to data: mixtures by expectation maximisation, kernel densities, smoothed frequencies.
 //!
 //! A fitted base carries most of a density before any network is trained, and is a model of its own. Every choice that the
-//! training part cannot make, such as the number of components, is made on the validation part.
+//! training part cannot make, such as the number of components, is made with the validation part.
 
 mod concentration;
 mod em;
@@ -20,6 +20,9 @@ use crate::Points;
 use crate::manifold::{Manifold, SphereBlock};
 use rayon::prelude::*;
 use thiserror::Error;
+
+/// Counts changes after which the same points give another measure, so that scores of older fits are told apart.
+pub const VERSION: u32 = 2;
 
 /// How to fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,17 +133,24 @@ fn spheres(manifold: &dyn Manifold, train: &Points, validation: &Points) -> Resu
 
 /// The distinct points, in the order of their first row, and how often each occurs.
 pub fn distinct(points: &Points) -> (Points, Vec<f64>) {
-    let mut places = std::collections::HashMap::new();
-    let (mut rows, mut counts) = (Vec::new(), Vec::new());
-    for (row, x) in points.rows().enumerate() {
+    let (rows, places) = places(points);
+    let mut counts = vec![0.0; rows.len()];
+    places.into_iter().for_each(|place| counts[place] += 1.0);
+    (points.select(&rows), counts)
+}
+
+/// The first row of each distinct point, and for every row where its point stands in that list.
+fn places(points: &Points) -> (Vec<usize>, Vec<usize>) {
+    let mut known = std::collections::HashMap::new();
+    let mut firsts = Vec::new();
+    let place = |(row, x): (usize, &[f64])| {
         // Adding zero makes minus zero plus zero.
         let key: Vec<u64> = x.iter().map(|v| (v + 0.0).to_bits()).collect();
-        let place = *places.entry(key).or_insert_with(|| {
-            rows.push(row);
-            counts.push(0.0);
-            rows.len() - 1
-        });
-        counts[place] += 1.0;
-    }
-    (points.select(&rows), counts)
+        *known.entry(key).or_insert_with(|| {
+            firsts.push(row);
+            firsts.len() - 1
+        })
+    };
+    let places = points.rows().enumerate().map(place).collect();
+    (firsts, places)
 }

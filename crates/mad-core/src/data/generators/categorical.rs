@@ -12,6 +12,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     summary: "three string columns (sky, ground, transport) with strong dependence and a known joint law",
     parameters: &[],
     manifold: |_| "categorical".into(),
+    is_law: true,
     make: |request| Ok(make(request)),
 };
 

@@ -51,6 +51,8 @@ pub struct DatasetEntry {
     pub parameters: &'static [Parameter],
     /// The manifold to fit it on, as text for [`crate::manifold`].
     pub manifold: fn(&Arguments) -> String,
+    /// Whether it is a law, of which new independent rows can be drawn without end, and not a table.
+    pub is_law: bool,
     make: fn(&Request) -> Result<Table, DataError>,
 }
 

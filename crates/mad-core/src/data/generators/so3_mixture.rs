@@ -24,6 +24,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
         summary: "number of components",
     }],
     manifold: |_| "so3".into(),
+    is_law: true,
     make: |request| {
         let mixture = So3Mixture::new(request.arguments.whole("k"), request.target);
         Ok(request.numbers("so3-mixture", &["qx", "qy", "qz", "qw"], |rng, q| mixture.sample(rng, q)))

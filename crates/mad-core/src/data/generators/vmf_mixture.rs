@@ -25,6 +25,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
         },
     ],
     manifold: |arguments| format!("sphere:{}", arguments.whole("dim")),
+    is_law: true,
     make: |request| {
         let a = request.arguments;
         let mixture = vmf_mixture(a.whole("dim"), a.whole("k"), a.number("kappa"), request.target);
