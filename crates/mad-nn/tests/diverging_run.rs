@@ -19,12 +19,27 @@ fn stops_and_keeps_no_bad_weights() {
     contents.parts.train.as_mut_slice().iter_mut().for_each(|v| *v *= 1e30);
     let error = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap_err();
     let text = error.to_string();
-    let TrainError::Diverged { step, last_loss, sigma_min, sigma_max, .. } = error else { panic!("{text}") };
+    let TrainError::Diverged { step, last_loss, levels: Some((smallest, largest)), .. } = error else {
+        panic!("{text}")
+    };
     assert_eq!((step, last_loss), (11, None));
-    assert!(sigma_min < sigma_max && text.contains("diverged at step 11"), "{text}");
+    assert!(smallest < largest && text.contains("diverged at step 11") && text.contains("noise levels"), "{text}");
     // Skipped steps are saved, with the weights they started from.
     let run = Run::open(&out).unwrap();
     let state = run.state(*run.steps().unwrap().last().unwrap()).unwrap();
     assert_eq!(state.weights.model, run.model().initialise(0));
     assert_eq!(state.weights.step, 0);
+}
+
+/// A free-form flow has no noise levels, so its message tells of none.
+#[test]
+fn tells_of_levels_only_where_there_are_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ["method=fff:blocks=1", "steps=50", "batch=16", "width=8", "depth=1", "evaluate_every=0"];
+    let mut contents = contents("sphere:2", &settings);
+    contents.parts.train.as_mut_slice().iter_mut().for_each(|v| *v *= 1e30);
+    let error = fit(&contents, &folder.path().join("run"), false, &mut Silent, &AtomicBool::new(false)).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, TrainError::Diverged { levels: None, .. }), "{text}");
+    assert!(!text.contains("levels"), "{text}");
 }

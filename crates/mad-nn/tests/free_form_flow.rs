@@ -5,6 +5,7 @@ mod common;
 use common::{checkpoint_bytes, contents};
 use mad_core::metrics::mmd;
 use mad_nn::{
+    device,
     method::SampleRequest,
     train::{Outcome, Silent, fit},
 };
@@ -38,6 +39,31 @@ fn a_short_fit_beats_the_uniform_law() {
         let distance = |points| mmd(manifold.as_ref(), &manifold.kernel(), points, test).unwrap().biased_root;
         let (model, uniform) = (distance(&samples), distance(&uniform));
         assert!(model < 0.6 * uniform, "{spec} {method}: MMD {model}, uniform {uniform}");
+    }
+}
+
+/// With the uniform law for codes the likelihood moves weights by its volume term alone, and the published one is D/d times the
+/// unbiased one.
+#[test]
+fn the_published_volume_term_pulls_harder_by_ambient_over_intrinsic_dimension() {
+    let folder = tempfile::tempdir().unwrap();
+    for (spec, factor) in [("sphere:2", 3.0 / 2.0), ("so3", 4.0 / 3.0), ("torus:2", 2.0)] {
+        let slope = |volume: &str| {
+            let method = format!("method=fff:blocks=2,reconstruction=0,z_sample=0,x_sample=0,volume={volume}");
+            let contents = contents(spec, &[method.as_str(), "steps=0", "batch=16", "width=16", "depth=1"]);
+            let out = folder.path().join(format!("{spec} {volume}"));
+            let run = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap().run;
+            let objective = run.config().method_spec().entry.method.objective(&run).unwrap();
+            let mut weights = objective.initialise(0);
+            weights.iter_mut().enumerate().for_each(|(i, w)| *w += 0.05 * ((i % 7) as f32 - 3.0) / 3.0);
+            objective.gradient(&mut weights, 0, &device::training()).gradient
+        };
+        let (published, own) = (slope("ambient"), slope("tangent"));
+        assert!(own.iter().any(|g| g.abs() > 1e-3), "{spec}: no slope");
+        for (published, own) in published.iter().zip(&own) {
+            let expected = factor * own;
+            assert!((published - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{spec}: {published} {expected}");
+        }
     }
 }
 

@@ -107,6 +107,41 @@ fn refuses_changed_settings_and_data_by_name() {
     assert_eq!(done.run.config().keep_checkpoints, 5);
 }
 
+/// Older programs wrote the base measure with line breaks, under another hash.
+#[test]
+fn a_base_in_another_form_is_the_same_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let (stop, never) = (AtomicBool::new(false), AtomicBool::new(false));
+    let made = contents("sphere:2", SETTINGS);
+    fit(&made, &out, false, &mut StopAfter { step: 2, stop: &stop }, &stop).unwrap();
+    let json = |file: &Path| serde_json::from_str::<serde_json::Value>(&fs::read_to_string(file).unwrap()).unwrap();
+
+    let (base, info) = (out.join("base.json"), out.join("run.json"));
+    assert_eq!(fs::read_to_string(&base).unwrap().lines().count(), 1);
+    let old = serde_json::to_string_pretty(&json(&base)).unwrap() + "\n";
+    fs::write(&base, &old).unwrap();
+    let mut described = json(&info);
+    let hash_now = described["data_hash"].as_str().unwrap().to_owned();
+    described["data"]["base.json"] = blake3::hash(old.as_bytes()).to_hex().as_str().into();
+    let lines = described["data"].as_object().unwrap().iter();
+    let lines: String = lines.map(|(name, hash)| format!("{name} {}\n", hash.as_str().unwrap())).collect();
+    let hash_then = blake3::hash(lines.as_bytes()).to_hex();
+    described["data_hash"] = hash_then.as_str().into();
+    fs::write(&info, described.to_string()).unwrap();
+    let manifest = mad_nn::checkpoint::path_of(&out.join("checkpoints"), 2).join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace(&hash_now, hash_then.as_str())).unwrap();
+
+    let mut other = made.clone();
+    other.base = mad_core::base::BaseChoice::Uniform;
+    let error = fit(&other, &out, true, &mut Silent, &never).unwrap_err();
+    assert!(matches!(error, TrainError::Run(RunError::DataChanged { .. })), "{error}");
+    assert!(error.to_string().contains("base.json"), "{error}");
+    let done = fit(&made, &out, true, &mut Silent, &never).unwrap();
+    assert_eq!((done.outcome, done.step), (Outcome::Finished, 24));
+}
+
 /// A second process finds the folder locked; here the same process plays both, with separate file handles.
 #[test]
 fn one_fit_per_folder() {

@@ -2,35 +2,35 @@
 
 mod common;
 
-use common::contents;
+use common::{contents, prepared};
 use mad_core::{
     Points,
-    base::fit::{FitOptions, fit_kde, fit_mixture},
+    base::fit::{FitOptions, fit_mixture},
     manifold::Manifold,
+    metrics::mmd,
+    rng::{Purpose, stream},
 };
 use mad_nn::{
     Part, Run,
     method::SampleRequest,
+    run::Contents,
     train::{Silent, fit},
 };
 use std::sync::atomic::AtomicBool;
 
+const ROWS: usize = 600;
 const SETTINGS: [&str; 5] = ["batch=128", "width=48", "depth=3", "learning_rate=3e-3", "evaluate_every=0"];
 
-fn trained(spec: &str, method: &str, steps: &str, folder: &tempfile::TempDir) -> Run {
+/// What the run is made from. Methods that are a base measure get it where the program does.
+fn made(spec: &str, method: &str, steps: &str) -> Contents {
     let setting = format!("method={method}");
-    let mut contents = contents(spec, &[&SETTINGS[..], &[steps, &setting]].concat());
-    let (parts, options) = (&contents.parts, FitOptions::default());
-    let base = match method {
-        "kde" => Some(fit_kde(contents.manifold.as_ref(), &parts.train, &parts.validation, &options)),
-        "mixture" => Some(fit_mixture(contents.manifold.as_ref(), &parts.train, &parts.validation, &options)),
-        _ => None,
-    };
-    if let Some(fitted) = base {
-        contents.base = fitted.unwrap().choice;
-    }
+    let settings = [&SETTINGS[..], &[steps, &setting]].concat();
+    if steps == "steps=0" { prepared(spec, ROWS, &settings) } else { contents(spec, &settings) }
+}
+
+fn trained(spec: &str, method: &str, steps: &str, folder: &tempfile::TempDir) -> Run {
     let out = folder.path().join("run");
-    fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap().run
+    fit(&made(spec, method, steps), &out, false, &mut Silent, &AtomicBool::new(false)).unwrap().run
 }
 
 /// Mean log-density on the test part, above that of the uniform law.
@@ -47,8 +47,18 @@ fn total(run: &Run, manifold: &dyn Manifold) -> f64 {
     densities.iter().map(|d| d.exp()).sum::<f64>() / grid.len() as f64 * manifold.log_volume().exp()
 }
 
+/// The discrepancy of `samples` from rows of the law, and that of as many uniform points.
+fn discrepancies(manifold: &dyn Manifold, samples: &Points) -> (f64, f64) {
+    let rows = common::clustered(manifold, 1000, 1);
+    let mut uniform = samples.clone();
+    let mut rng = stream(1, Purpose::Data, 0);
+    uniform.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
+    let from = |points: &Points| mmd(manifold, &manifold.kernel(), points, &rows).unwrap().biased_root;
+    (from(samples), from(&uniform))
+}
+
 #[test]
-fn rivals_learn_have_a_density_and_stay_on_the_set() {
+fn rivals_learn_have_a_density_and_samples_of_it_on_the_set() {
     for (spec, method, steps, least) in [
         ("sphere:2", "rfm", "steps=300", 0.4),
         ("sphere:2", "rsgm:loss=ism", "steps=300", 0.4),
@@ -75,6 +85,35 @@ fn rivals_learn_have_a_density_and_stay_on_the_set() {
         assert!(samples.rows().all(|x| manifold.deviation(x) < 1e-9), "{spec} {method}: samples left the set");
         assert_eq!(samples, draw(1));
         assert_ne!(samples, draw(2));
+        let (model, uniform) = discrepancies(manifold.as_ref(), &samples);
+        assert!(model < 0.6 * uniform, "{spec} {method}: MMD {model}, uniform {uniform}");
+    }
+}
+
+/// Losses that the list above leaves out on rotations: a few steps show that they run.
+#[test]
+fn every_loss_runs_on_rotations() {
+    for loss in ["ism", "ssm", "dsmv", "dsm0"] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = trained("so3", &format!("rsgm:loss={loss},generator=lie-algebra"), "steps=5", &folder);
+        let lines = run.metrics().unwrap();
+        let losses: Vec<f64> = lines.iter().filter_map(|line| line["loss"].as_f64()).collect();
+        assert!(!losses.is_empty() && losses.iter().all(|loss| loss.is_finite()), "{loss}: {losses:?}");
+        assert_eq!(run.state(5).unwrap().weights.step, 5, "{loss}: steps were skipped");
+        run.fitted().unwrap().draw(&SampleRequest::new(1), 10).unwrap();
+    }
+}
+
+/// On its own a mixture is the usual one, of one size, however the method is written; as a base it has several layers.
+#[test]
+fn a_mixture_on_its_own_is_the_plain_fit() {
+    let base = prepared("sphere:2", ROWS, &["method=mad", "base=mixture"]).base;
+    for method in ["mixture", "mixture:"] {
+        let Contents { manifold, parts, config, base: own, .. } = made("sphere:2", method, "steps=0");
+        let options = FitOptions { seed: config.seed, ..FitOptions::plain() };
+        let plain = fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &options).unwrap().choice;
+        assert!(own == plain, "{method}: another fit");
+        assert!(own != base, "{method}: the layers of a base");
     }
 }
 

@@ -10,7 +10,7 @@ mod tensors;
 pub use error::CheckpointError;
 pub use manifest::{Best, FileRecord, Manifest, Progress, SCHEMA, TensorRecord};
 
-use crate::{disk::Disk, net::Layout, optim::Weights};
+use crate::{config::Select, disk::Disk, net::Layout, optim::Weights};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -65,6 +65,16 @@ pub fn steps(folder: &Path) -> Result<Vec<u64>, CheckpointError> {
     }
     steps.sort_unstable();
     Ok(steps)
+}
+
+/// The step whose weights answer: the best validated one or the last one, as `select` says.
+pub fn selected(folder: &Path, select: Select) -> Result<u64, CheckpointError> {
+    let last = steps(folder)?.last().copied().ok_or_else(|| CheckpointError::None { folder: folder.into() })?;
+    let manifest = read_manifest(&path_of(folder, last))?;
+    match (select, manifest.progress.best) {
+        (Select::Best, Some(best)) => Ok(best.step),
+        _ => Ok(last),
+    }
 }
 
 /// Writes the checkpoint of `state` into `folder` and returns its place.

@@ -88,6 +88,50 @@ pub enum ConfigError {
         /// Why.
         problem: String,
     },
+    /// New rows from something that is no law.
+    #[error("{origin}: fresh = {fresh}: {problem}")]
+    Fresh {
+        /// File or flag.
+        origin: String,
+        /// The data set.
+        fresh: String,
+        /// Why no rows can be drawn from it.
+        problem: String,
+    },
+    /// New rows and a condition, which they do not have.
+    #[error("{origin}: fresh = {fresh} makes points without a condition = {condition}; leave one of the two out")]
+    FreshCondition {
+        /// File or flag.
+        origin: String,
+        /// The data set.
+        fresh: String,
+        /// The columns.
+        condition: String,
+    },
+    /// A condition for a method that would ignore it.
+    #[error("{origin}: condition = {condition}, but method = {method} learns no denoiser and knows none; use {able}")]
+    Condition {
+        /// File or flag.
+        origin: String,
+        /// The columns.
+        condition: String,
+        /// The method.
+        method: String,
+        /// Methods that know conditions.
+        able: String,
+    },
+    /// A base measure that the method has no use for, or that makes it another method.
+    #[error("{origin}: base = {base} does not go with method = {method}: {advice}")]
+    Base {
+        /// File or flag.
+        origin: String,
+        /// The method.
+        method: String,
+        /// The base measure.
+        base: String,
+        /// What to do.
+        advice: String,
+    },
     /// An odd network where x and −x are different points.
     #[error("{origin}: network = {network} is odd, but x and -x are different points of {manifold}; use mlp")]
     OddNetwork {

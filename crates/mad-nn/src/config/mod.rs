@@ -4,6 +4,7 @@
 //! from what suits the manifold; the result is written into the run folder.
 
 mod activation;
+mod check;
 mod error;
 mod keys;
 mod levels;
@@ -158,41 +159,6 @@ impl Config {
             .map_err(|e: toml::de::Error| ConfigError::Syntax { origin: origin.into(), problem: e.message().into() })?;
         NoiseRange::new(config.sigma_min, config.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
         Ok(config)
-    }
-
-    /// Conditions that involve more than one key.
-    fn check(&self, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
-        NoiseRange::new(self.sigma_min, self.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
-        let spec = self.method_spec();
-        if let Some(problem) = spec.entry.method.refuses(&spec, manifold) {
-            let (method, manifold) = (self.method.clone(), self.manifold.clone());
-            return Err(ConfigError::Method { origin: asked.origin("method"), method, manifold, problem });
-        }
-        let entry = net::lookup(&self.network);
-        if entry.is_some_and(|entry| entry.odd) && !manifold.is_odd() {
-            return Err(ConfigError::OddNetwork {
-                origin: asked.origin("network"),
-                network: self.network.clone(),
-                manifold: self.manifold.clone(),
-            });
-        }
-        if self.weight_decay > 0.0 && self.optimizer == "adam" {
-            return Err(ConfigError::Value {
-                origin: asked.origin("weight_decay"),
-                key: "weight_decay",
-                value: self.weight_decay.to_string(),
-                allowed: "0 with optimizer = adam; use optimizer = adamw".into(),
-            });
-        }
-        if self.warmup > self.steps && asked.get("warmup").is_some() {
-            return Err(ConfigError::Value {
-                origin: asked.origin("warmup"),
-                key: "warmup",
-                value: self.warmup.to_string(),
-                allowed: format!("at most steps = {}", self.steps),
-            });
-        }
-        Ok(())
     }
 
     /// Smallest and largest noise level.

@@ -122,8 +122,12 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         settings.insert("sigma_max", fitted.sigma_max, "fitted base");
         settings.insert("input_gain", fitted.input_gain, "fitted base");
         settings.insert("learning_rate", fitted.learning_rate, "fitted base");
-        // Patience is counted in sixteenths of the usual training.
-        if is_usual(asked) && asked.get("select").is_none() && asked.get("evaluate_every").is_none() {
+        // Patience is counted in sixteenths of the usual training. Rows that never come again are not learned by heart.
+        if is_usual(asked)
+            && word(asked, "fresh").is_none()
+            && asked.get("select").is_none()
+            && asked.get("evaluate_every").is_none()
+        {
             settings.insert("patience", fitted.patience as i64, "fitted base");
         }
     }
@@ -201,6 +205,7 @@ mod tests {
     fn a_base_is_fitted_where_that_was_measured_to_be_best() {
         assert_eq!(base("sphere:2", "", Some(5000)), "mixture");
         assert_eq!(base("sphere:2", "method = 'mad'\nsteps = 3", Some(267)), "mixture");
+        assert_eq!(base("so3", "", Some(5000)), "mixture");
         for (spec, settings, distinct) in [
             ("sphere:2", "", None),
             ("sphere:2", "", Some(100)),
@@ -210,7 +215,9 @@ mod tests {
             ("sphere:2", "recipe = 'paper-mad'", Some(5000)),
             ("sphere:2", "condition = 'depth'", Some(5000)),
             ("sphere:2", "fresh = 'vmf-mixture'", Some(5000)),
-            ("so3", "", Some(5000)),
+            ("so3", "fresh = 'so3-mixture'", Some(5000)),
+            ("so3/O", "", Some(5000)),
+            ("torus:2", "", Some(5000)),
         ] {
             assert_eq!(base(spec, settings, distinct), "default", "{spec} {settings} {distinct:?}");
         }

@@ -20,7 +20,7 @@ use std::{ops::ControlFlow, sync::Arc};
 /// A kernel density estimate.
 pub const KDE: MethodEntry = MethodEntry {
     name: "kde",
-    summary: "kernel density estimate: a von Mises-Fisher kernel at every training point, bandwidth by validation",
+    summary: "kernel density estimate: a von Mises-Fisher kernel at every training point, bandwidth by cross-validation",
     method: &BaseOnly { name: "kde", settings: "base = 'kde'\nsteps = 0" },
 };
 
@@ -34,6 +34,7 @@ pub const MIXTURE: MethodEntry = MethodEntry {
 /// The base measure of a run is all there is.
 #[derive(Debug)]
 struct BaseOnly {
+    /// Of the method and of its base.
     name: &'static str,
     settings: &'static str,
 }
@@ -41,6 +42,10 @@ struct BaseOnly {
 impl Method for BaseOnly {
     fn settings(&self) -> &'static str {
         self.settings
+    }
+
+    fn own_base(&self) -> Option<&'static str> {
+        Some(self.name)
     }
 
     fn layout(&self, _run: &Run) -> Layout {

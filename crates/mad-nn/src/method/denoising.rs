@@ -1,6 +1,6 @@
 //! Denoising score matching and its anchors: MAD, DSM and skip connections.
 
-use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
+use super::{AnchorOf, Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
 use crate::{
     LearnedDenoiser,
     config::{Config, Targets},
@@ -51,7 +51,7 @@ pub const SKIP: MethodEntry = MethodEntry {
 
 /// A denoiser D = m + σ F with this anchor m.
 struct Anchored {
-    anchor: fn(&Run) -> Result<Anchor, RunError>,
+    anchor: AnchorOf,
     settings: &'static str,
 }
 
@@ -73,8 +73,8 @@ impl Method for Anchored {
         run.model().layout().clone()
     }
 
-    fn anchor(&self, run: &Run) -> Result<Option<Anchor>, RunError> {
-        (self.anchor)(run).map(Some)
+    fn anchor(&self) -> Option<AnchorOf> {
+        Some(self.anchor)
     }
 
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
@@ -114,8 +114,10 @@ impl Method for Anchored {
 impl Run {
     /// The anchor m of a run that learns a denoiser.
     pub fn anchor(&self) -> Result<Anchor, RunError> {
-        let anchor = self.config().method_spec().entry.method.anchor(self)?;
-        anchor.ok_or_else(|| RunError::NoDenoiser { path: self.path().into(), method: self.config().method.clone() })
+        match self.config().method_spec().entry.method.anchor() {
+            Some(anchor) => anchor(self),
+            None => Err(RunError::NoDenoiser { path: self.path().into(), method: self.config().method.clone() }),
+        }
     }
 
     /// The trained denoiser, with averaged weights of the selected step, for samplers and likelihoods of one's own.

@@ -12,6 +12,12 @@ use mad_core::{
     sample::{SampleError, Samples},
 };
 
+/// Steps of the flow in validations.
+pub(super) const VALIDATION_STEPS: usize = 16;
+
+/// Steps of the flow in reported likelihoods.
+pub(super) const LIKELIHOOD_STEPS: usize = 50;
+
 /// Most rows of a validation: each takes a flow.
 const VALIDATION_ROWS: usize = 256;
 

@@ -34,7 +34,7 @@ pub struct Graded {
     pub loss: f64,
     /// Its gradient, in the order of the layout.
     pub gradient: Vec<f32>,
-    /// Noise levels or times of the batch, for reports of failure.
+    /// Noise levels or times of the batch, for reports of failure; none where a method has no such thing.
     pub levels: Vec<f64>,
 }
 
@@ -52,6 +52,9 @@ pub trait Objective: Send + Sync {
     /// Score of these weights on the validation part, if there is one.
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation>;
 }
+
+/// The anchor of a run.
+pub type AnchorOf = fn(&Run) -> Result<Anchor, RunError>;
 
 /// How a kind of model is trained and asked.
 pub trait Method: std::fmt::Debug + Send + Sync {
@@ -73,9 +76,15 @@ pub trait Method: std::fmt::Debug + Send + Sync {
     /// Names and shapes of all weights.
     fn layout(&self, run: &Run) -> Layout;
 
-    /// The anchor of a denoiser D = m + σ F; `None` for methods that learn something else.
-    fn anchor(&self, _run: &Run) -> Result<Option<Anchor>, RunError> {
-        Ok(None)
+    /// The anchor of a denoiser D = m + σ F; `None` for methods that learn something else. Those see no condition and build on
+    /// no base measure.
+    fn anchor(&self) -> Option<AnchorOf> {
+        None
+    }
+
+    /// The base measure that is the whole model, for methods without a network.
+    fn own_base(&self) -> Option<&'static str> {
+        None
     }
 
     /// What a run of this method minimises.

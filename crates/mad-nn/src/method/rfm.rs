@@ -3,7 +3,7 @@
 use super::{
     Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
     field::{self, FieldNetwork, LearnedField},
-    field_run::{FieldRun, finished},
+    field_run::{FieldRun, LIKELIHOOD_STEPS, VALIDATION_STEPS, finished},
     fitted::no_choice,
 };
 use crate::{
@@ -38,10 +38,6 @@ const OPTIONS: &[MethodOption] = &[MethodOption::new(
     "auto",
     "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else ambient",
 )];
-
-/// Steps of the flow in validations and reported likelihoods.
-const VALIDATION_STEPS: usize = 16;
-const LIKELIHOOD_STEPS: usize = 50;
 
 /// A field v with dx/dt = v that carries x₀ uniform at t = 0 to data at t = 1.
 ///

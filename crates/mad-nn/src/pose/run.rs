@@ -252,7 +252,7 @@ impl Objective for PoseObjective<'_> {
         let mut rng = stream(seed, Purpose::Train, step);
         let (loss, gradient) =
             bridge::differentiate(weights, device, |weights| run.model.loss(weights, &batch, &mut rng, device));
-        Graded { loss, gradient, levels: vec![0.0] }
+        Graded { loss, gradient, levels: Vec::new() }
     }
 
     fn validate(&self, _weights: &[f32], _step: u64) -> Option<Validation> {

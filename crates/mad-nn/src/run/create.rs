@@ -1,6 +1,6 @@
 //! Making a run folder: all of it or nothing.
 
-use super::{Part, RunError, RunInfo, SupportRecord};
+use super::{Part, RunError, RunInfo, SupportRecord, text_file::require_readable};
 use crate::{config::Config, disk::Disk};
 use mad_core::{
     Points,
@@ -111,12 +111,15 @@ impl Contents {
                 }
             }
         }
+        if self.conditions.is_some() && !self.config.fresh.is_empty() {
+            return problem(format!("fresh = {} makes points without a condition", self.config.fresh));
+        }
         self.base.build(self.manifold.as_ref()).map_err(|e| RunError::Contents { problem: format!("base: {e}") })?;
         Ok(())
     }
 
-    /// Arrays of `data/` by name, and the description of the run.
-    fn arrays(&self) -> (Vec<(String, Vec<u8>)>, RunInfo) {
+    /// Everything that is written once, and its description.
+    fn files(&self) -> Result<Files, RunError> {
         let condition = self.conditions.as_ref().map_or(0, |c| c.train.dim());
         let mut info = RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.rows());
         let mut arrays = Vec::new();
@@ -135,26 +138,39 @@ impl Contents {
             info.supports.push(SupportRecord { name: name.clone(), file, weighted: support.weights.is_some() });
         }
         let texts = self.texts();
+        for (name, text) in &texts {
+            require_readable(name, text.len())?;
+        }
         let files = arrays.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
         let files = files.chain(texts.iter().map(|(name, text)| (*name, text.as_bytes())));
         info.data = files.map(|(name, bytes)| (name.to_string(), blake3::hash(bytes).to_hex().to_string())).collect();
         info.data_hash = RunInfo::hash_of(&info.data);
-        (arrays, info)
+        Ok(Files { arrays, texts, info })
     }
 
-    /// The files that say how points stand in files and which base measure they have.
+    /// The files that say how points stand in files and which base measure they have; the latter may have a component per row.
     fn texts(&self) -> [(&'static str, String); 2] {
         let json = |value: serde_json::Result<String>| value.map(|text| text + "\n").unwrap_or_default();
         [
             ("columns.json", json(serde_json::to_string_pretty(&self.columns))),
-            ("base.json", json(serde_json::to_string_pretty(&self.base))),
+            ("base.json", json(serde_json::to_string(&self.base))),
         ]
     }
 
     /// What `run.json` would say.
-    pub(crate) fn info(&self) -> RunInfo {
-        self.arrays().1
+    pub(crate) fn info(&self) -> Result<RunInfo, RunError> {
+        Ok(self.files()?.info)
     }
+}
+
+/// Files of a run folder that never change.
+struct Files {
+    /// Arrays of `data/` by name.
+    arrays: Vec<(String, Vec<u8>)>,
+    /// Texts beside them.
+    texts: [(&'static str, String); 2],
+    /// What `run.json` says.
+    info: RunInfo,
 }
 
 /// Makes the folder of a run.
@@ -213,12 +229,12 @@ fn clean(disk: &dyn Disk, parent: &Path, name: &str) -> Result<(), RunError> {
 }
 
 fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunError> {
-    let (arrays, info) = contents.arrays();
+    let Files { arrays, texts, info } = contents.files()?;
     let data = folder.join("data");
     disk.create_dir(&data).map_err(|e| RunError::io("make", &data, e))?;
     let mut files: Vec<(PathBuf, Vec<u8>)> =
         arrays.into_iter().map(|(name, bytes)| (data.join(format!("{name}.npy")), bytes)).collect();
-    files.extend(contents.texts().map(|(name, text)| (folder.join(name), text.into_bytes())));
+    files.extend(texts.map(|(name, text)| (folder.join(name), text.into_bytes())));
     files.push((folder.join("metrics.jsonl"), Vec::new()));
     files.push((folder.join("config.toml"), contents.config.to_toml().into_bytes()));
     files.push((folder.join("run.json"), info.to_json().into_bytes()));

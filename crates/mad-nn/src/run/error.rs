@@ -59,6 +59,18 @@ pub enum RunError {
         /// What is wrong.
         problem: String,
     },
+    /// A file would be larger than what is read again.
+    #[error(
+        "{name} would have {size} bytes, and at most {limit} are read; use fewer rows, or a base of fewer components"
+    )]
+    TooLarge {
+        /// The file.
+        name: &'static str,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A newer program made the folder.
     #[error("{}: made by version {version} in schema {schema}; this program reads schema {known} and older", path.display())]
     Newer {

@@ -19,6 +19,7 @@ mod error;
 mod info;
 mod lock;
 mod prepare;
+mod text_file;
 
 pub use create::{Contents, PartRows, Parts, RunColumns};
 pub use error::RunError;
@@ -27,10 +28,11 @@ pub use prepare::PrepareError;
 
 pub(crate) use create::{create, make_folder};
 pub(crate) use lock::Lock;
+pub(crate) use text_file::text;
 
 use crate::{
     checkpoint::{self, CheckpointError, Identity, State},
-    config::{Config, Select},
+    config::Config,
     method::Fitted,
     net::{Layout, Model},
     pose::PoseRun,
@@ -48,9 +50,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-/// Largest text file of a run folder that is read, in bytes.
-const MAX_TEXT: u64 = 64 << 20;
 
 /// Which rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,13 +202,7 @@ impl Run {
 
     /// The step whose weights answer: the best validated one or the last one, as `select` says.
     pub fn selected_step(&self) -> Result<u64, CheckpointError> {
-        let steps = self.steps()?;
-        let &last = steps.last().ok_or_else(|| CheckpointError::None { folder: self.checkpoints() })?;
-        let manifest = checkpoint::read_manifest(&checkpoint::path_of(&self.checkpoints(), last))?;
-        match (self.config.select, manifest.progress.best) {
-            (Select::Best, Some(best)) => Ok(best.step),
-            _ => Ok(last),
-        }
+        checkpoint::selected(&self.checkpoints(), self.config.select)
     }
 
     /// The trained model, with averaged weights of the selected step.
@@ -235,16 +228,6 @@ pub(crate) fn metrics(folder: &Path) -> Result<Vec<serde_json::Value>, RunError>
     let lines = text(&file)?;
     let parsed: Result<_, _> = lines.lines().map(serde_json::from_str).collect();
     parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
-}
-
-/// A text file of a run folder, unless it is far too large.
-pub(crate) fn text(path: &Path) -> Result<String, RunError> {
-    let size = fs::metadata(path).map_err(|e| RunError::io("read", path, e))?.len();
-    if size > MAX_TEXT {
-        return Err(RunError::Damaged { path: path.into(), problem: format!("{size} bytes are too many") });
-    }
-    let bytes = fs::read(path).map_err(|e| RunError::io("read", path, e))?;
-    String::from_utf8(bytes).map_err(|e| RunError::Damaged { path: path.into(), problem: e.utf8_error().to_string() })
 }
 
 fn base_choice(path: &Path, info: &RunInfo) -> Result<BaseChoice, RunError> {

@@ -61,7 +61,8 @@ impl Contents {
         drop((points, split));
         parts.canonicalise(manifold.as_ref());
         // On its own a mixture is the usual one, of one size. As a base it may be all that is known.
-        let options = if config.method == MIXTURE.name { FitOptions::plain() } else { FitOptions::default() };
+        let alone = config.method_spec().entry.name == MIXTURE.name;
+        let options = if alone { FitOptions::plain() } else { FitOptions::default() };
         let fit = FitOptions { seed: config.seed, ..options };
         let base = match (config.base.as_str(), fitted) {
             (name, Some(fitted)) if FITTED_BASES.contains(&name) => fitted,

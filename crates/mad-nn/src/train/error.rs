@@ -9,8 +9,9 @@ use std::path::PathBuf;
 pub enum TrainError {
     /// Loss or gradient stopped being finite.
     #[error(
-        "training diverged at step {step}: loss or gradient is not finite in {skipped} steps running, noise levels \
-         {sigma_min:.3e} to {sigma_max:.3e}, last finite loss {}; {}. A smaller learning_rate or a smaller clip may help",
+        "training diverged at step {step}: loss or gradient is not finite in {skipped} steps running{}, last finite loss {}; \
+         {}. A smaller learning_rate or a smaller clip may help",
+        levels.map_or(String::new(), |(min, max)| format!(", the last at noise levels or times {min:.3e} to {max:.3e}")),
         last_loss.map_or("none".into(), |l| format!("{l:.4}")),
         checkpoint.as_ref().map_or("no checkpoint was written".into(), |p| format!("last good checkpoint: {}", p.display()))
     )]
@@ -19,10 +20,8 @@ pub enum TrainError {
         step: u64,
         /// Steps in a row without a finite gradient.
         skipped: u64,
-        /// Smallest noise level of the last batch.
-        sigma_min: f64,
-        /// Largest noise level of the last batch.
-        sigma_max: f64,
+        /// Smallest and largest noise level or time of the last batch, for methods that have such a thing.
+        levels: Option<(f64, f64)>,
         /// Loss of the last step whose loss was finite.
         last_loss: Option<f64>,
         /// Newest checkpoint.

@@ -98,13 +98,16 @@ pub fn fit_with(
     if !differences.is_empty() {
         return Err(RunError::ConfigChanged { path: out.into(), differences }.into());
     }
-    let (now, before) = (contents.info(), old.info());
-    if now.data_hash != before.data_hash {
-        let changed = |name: &&String| before.data.get(*name) != now.data.get(*name);
-        let names: BTreeSet<_> =
-            now.data.keys().chain(before.data.keys()).filter(changed).map(String::as_str).collect();
-        let names: Vec<_> = names.into_iter().collect();
-        let what = format!("{} (data_hash {} in run.json, {} now)", names.join(", "), before.data_hash, now.data_hash);
+    let (now, before) = (contents.info()?, old.info());
+    let names = now.data.keys().chain(before.data.keys()).filter(|name| before.data.get(*name) != now.data.get(*name));
+    let mut changed: BTreeSet<&str> = names.map(String::as_str).collect();
+    // Older programs wrote the same base in another form.
+    if changed.contains("base.json") && old.base_choice()? == contents.base {
+        changed.remove("base.json");
+    }
+    if !changed.is_empty() {
+        let names = changed.into_iter().collect::<Vec<_>>().join(", ");
+        let what = format!("{names} (data_hash {} in run.json, {} now)", before.data_hash, now.data_hash);
         return Err(RunError::DataChanged { path: out.into(), what }.into());
     }
     if *old.config() != contents.config {

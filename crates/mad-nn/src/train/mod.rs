@@ -14,6 +14,7 @@ pub(crate) use averaging::{Block, Blocks, law_of, most_averaged};
 pub use error::TrainError;
 pub use fit::{Fit, fit, fit_on, fit_with, resume};
 pub use observer::{Observer, Silent, StepReport};
+pub(crate) use rows::require_law;
 pub use rows::{Fresh, Rows};
 pub use session::{Outcome, Trained, Trainee, Training, train, train_with};
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};

@@ -28,8 +28,9 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Rows of `dataset`, whose law has the seed `target`, read as `columns` say.
+    /// Rows of `dataset`, whose law has the seed `target`, read as `columns` say. Fixed tables are refused.
     pub fn new(dataset: &str, target: u64, columns: Columns, manifold: Arc<dyn Manifold>) -> Result<Self, DataError> {
+        require_law(dataset)?;
         let fresh = Self { dataset: dataset.into(), target, columns, manifold };
         fresh.make(1, 0)?;
         Ok(fresh)
@@ -42,6 +43,17 @@ impl Fresh {
         points.rows_mut().for_each(|x| self.manifold.canonicalise(x));
         Ok(points)
     }
+}
+
+/// Refuses data sets that are fixed tables: rows drawn from one again are those of its validation and test part.
+pub(crate) fn require_law(dataset: &str) -> Result<(), DataError> {
+    let (entry, _) = generators::dataset(dataset)?;
+    if entry.is_law {
+        return Ok(());
+    }
+    let laws: Vec<_> = generators::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
+    let problem = format!("a fixed table, of which no new rows can be made; they can be of {}", laws.join(", "));
+    Err(DataError::DatasetArgument { name: entry.name.into(), problem })
 }
 
 impl Rows<'_> {
@@ -57,5 +69,19 @@ impl Rows<'_> {
                 (points, Vec::new())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mad_core::data::{ColumnOptions, load};
+
+    #[test]
+    fn fixed_tables_make_no_new_rows() {
+        let table = generators::make("earthquakes-week", None, 0, 0, None).expect("built in");
+        let loaded = load(&table, "sphere:2", &ColumnOptions::default()).expect("latitudes and longitudes");
+        let fresh = Fresh::new("earthquakes-week", 0, loaded.columns, loaded.manifold);
+        assert!(matches!(fresh, Err(DataError::DatasetArgument { .. })));
     }
 }

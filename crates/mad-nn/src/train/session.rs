@@ -120,6 +120,12 @@ pub fn train_with(
     Ok(Trained { outcome, step, seconds })
 }
 
+/// The smallest and the largest number.
+fn range_of(numbers: &[f64]) -> Option<(f64, f64)> {
+    let smallest = numbers.iter().copied().reduce(f64::min)?;
+    Some((smallest, numbers.iter().copied().fold(smallest, f64::max)))
+}
+
 /// A run being trained.
 struct Session<'a> {
     run: &'a dyn Trainee,
@@ -203,8 +209,7 @@ impl<'a> Session<'a> {
         Err(TrainError::Diverged {
             step: progress.step,
             skipped: progress.skipped,
-            sigma_min: levels.iter().copied().fold(f64::INFINITY, f64::min),
-            sigma_max: levels.iter().copied().fold(0.0, f64::max),
+            levels: range_of(levels),
             last_loss: progress.last_loss,
             checkpoint: self.saved.map(|step| checkpoint::path_of(&self.run.checkpoints(), step)),
         })

@@ -100,7 +100,7 @@ pub struct Stepped {
     pub loss: f64,
     /// Norm of the gradient before clipping. If it is not finite, the weights did not move.
     pub gradient_norm: f64,
-    /// Noise levels (or times) of the batch.
+    /// Noise levels or times of the batch, if there is such a thing.
     pub levels: Vec<f64>,
 }
 

@@ -4,7 +4,7 @@
 use mad_core::{
     Points,
     base::BaseChoice,
-    data::{ColumnOptions, Columns, Layout, Table},
+    data::{ColumnOptions, Columns, Layout, Loaded, Table},
     manifold::{BuildContext, Manifold, build},
     rng::{Purpose, stream},
 };
@@ -44,25 +44,43 @@ pub fn clustered(manifold: &dyn Manifold, n: usize, index: u64) -> Points {
     points
 }
 
-/// A run on `spec` with these settings.
-pub fn contents(spec: &str, settings: &[&str]) -> Contents {
-    let manifold = manifold(spec);
+fn partial(settings: &[&str]) -> Partial {
     let mut partial = Partial::new();
     for setting in settings {
         partial.set(setting).unwrap();
     }
-    let config = Config::resolve(&partial, manifold.as_ref()).unwrap();
+    partial
+}
+
+/// Points as a table, and its columns.
+fn table(points: &Points) -> (Table, Columns) {
+    let dim = points.dim();
+    let header = (0..dim).map(|i| format!("x{i}")).collect();
+    let table = Table::numbers("made for a test", Some(header), dim, points.as_slice().to_vec());
+    let columns = Columns::find(&Layout::Coordinates(dim), &table, &ColumnOptions::default()).unwrap();
+    (table, columns)
+}
+
+/// A run on `spec` with these settings.
+pub fn contents(spec: &str, settings: &[&str]) -> Contents {
+    let manifold = manifold(spec);
+    let config = Config::resolve(&partial(settings), manifold.as_ref()).unwrap();
     let parts = Parts {
         train: clustered(manifold.as_ref(), 300, 0),
         validation: clustered(manifold.as_ref(), 60, 1),
         test: clustered(manifold.as_ref(), 60, 2),
     };
-    let dim = manifold.ambient_dim();
-    let header = (0..dim).map(|i| format!("x{i}")).collect();
-    let table = Table::numbers("made for a test", Some(header), dim, parts.train.as_slice().to_vec());
-    let points = Columns::find(&Layout::Coordinates(dim), &table, &ColumnOptions::default()).unwrap();
-    let columns = RunColumns { points, condition: None };
+    let columns = RunColumns { points: table(&parts.train).1, condition: None };
     Contents { manifold, base: BaseChoice::Default, parts, conditions: None, columns, supports: Vec::new(), config }
+}
+
+/// A run made from a table of `rows` points, as the program makes it: rows divided, base measure fitted.
+pub fn prepared(spec: &str, rows: usize, settings: &[&str]) -> Contents {
+    let manifold = manifold(spec);
+    let points = clustered(manifold.as_ref(), rows, 0);
+    let (table, columns) = table(&points);
+    let loaded = Loaded { manifold, columns, points, notices: Vec::new(), supports: Vec::new() };
+    Contents::new(&table, loaded, &partial(settings)).unwrap()
 }
 
 /// Raises a flag after some step.

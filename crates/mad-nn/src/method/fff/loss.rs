@@ -153,7 +153,7 @@ impl Objective for Training<'_> {
             add(terms.x_sample, &|| around(&x_drawn, f, g));
             loss
         });
-        Graded { loss, gradient, levels: vec![0.0] }
+        Graded { loss, gradient, levels: Vec::new() }
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {

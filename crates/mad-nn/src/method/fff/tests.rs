@@ -214,28 +214,6 @@ fn probes_have_identity_covariance_and_published_ones_are_too_long() {
     }
 }
 
-/// The volume term of the published code is D/d times the unbiased one, probe by probe.
-#[test]
-fn published_volume_term_is_larger_by_ambient_over_intrinsic_dimension() {
-    for spec in MANIFOLDS {
-        let (manifold, _, model, weights) = moved(spec, "fff:blocks=2", 0.1);
-        let z = uniform_points(manifold.as_ref(), 5);
-        let parameters = model.split(&bridge::vector_f32(weights, &device::inference()));
-        let surrogate = |method: &str| {
-            let length = probe_length(&MethodSpec::parse(method).expect("known"), &model.spheres);
-            let v = loss::probes(&model.spheres, &z, length, &mut stream(1, Purpose::Train, 0));
-            let (z, v) = (bridge::tensor(&z, &device::inference()), bridge::tensor(&v, &device::inference()));
-            let decoded = model.map.along(z, v.clone(), &parameters.decoder);
-            let code = model.map.along(decoded.points(), decoded.tangents(), &parameters.encoder);
-            bridge::numbers_f64((v * code.tangents()).sum_dim(1))
-        };
-        let factor = model.spheres.ambient_dim() as f64 / model.spheres.intrinsic_dim() as f64;
-        for (published, own) in surrogate("fff:volume=ambient").iter().zip(surrogate("fff")) {
-            assert!((published - factor * own).abs() < 1e-5 * (1.0 + published.abs()), "{spec}: {published} {own}");
-        }
-    }
-}
-
 /// Newton steps make the density that of the decoder alone, which has total mass one whatever the encoder is.
 #[test]
 fn densities_integrate_to_one() {

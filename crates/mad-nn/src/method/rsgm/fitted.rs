@@ -1,0 +1,100 @@
+//! A trained score: reverse walks and the probability flow.
+
+use super::{
+    super::{
+        Fitted, Likelihood, SampleRequest, Sampled,
+        field::LearnedField,
+        field_run::{LIKELIHOOD_STEPS, finished},
+        fitted::no_choice,
+    },
+    ENTRY, Noise,
+};
+use mad_core::{
+    Points,
+    manifold::Manifold,
+    riemannian::{Flow, TangentField, TimeChange, reverse_walk},
+    sample::{SampleError, in_blocks},
+};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// The probability flow −β s/2 over τ = √t, which spends its steps where the noise is small.
+struct ProbabilityFlow<'a> {
+    score: &'a LearnedField,
+    time: TimeChange,
+}
+
+impl ProbabilityFlow<'_> {
+    fn speed(&self, tau: f64) -> f64 {
+        -0.5 * self.time.rate(tau * tau) * 2.0 * tau
+    }
+}
+
+impl TangentField for ProbabilityFlow<'_> {
+    fn at(&self, x: &Points, tau: f64) -> Points {
+        let mut v = self.score.at(x, tau * tau);
+        v.as_mut_slice().iter_mut().for_each(|v| *v *= self.speed(tau));
+        v
+    }
+
+    fn with_divergence(&self, x: &Points, tau: f64) -> (Points, Vec<f64>) {
+        let (mut v, mut divergence) = self.score.with_divergence(x, tau * tau);
+        let speed = self.speed(tau);
+        v.as_mut_slice().iter_mut().chain(&mut divergence).for_each(|v| *v *= speed);
+        (v, divergence)
+    }
+}
+
+/// Log-density of each row with respect to volume.
+///
+/// # Formula
+/// log p(x) = −log vol + ∫ div v dt over the probability flow v = −β s/2 from the earliest time to 1.
+pub(super) fn log_densities(
+    score: &LearnedField,
+    noise: Noise,
+    manifold: &dyn Manifold,
+    points: &Points,
+    steps: usize,
+) -> Vec<f64> {
+    let flow = ProbabilityFlow { score, time: noise.on_sphere(score.spheres()) };
+    let mut x = points.clone();
+    let way = Flow { from: noise.time_min.sqrt(), to: 1.0, steps };
+    let fallen = way.follow(score.spheres(), &flow, &mut x);
+    fallen.into_iter().map(|fallen| fallen - manifold.log_volume()).collect()
+}
+
+/// A score with what it takes to sample.
+pub(super) struct FittedScore {
+    pub score: LearnedField,
+    pub manifold: Arc<dyn Manifold>,
+    pub noise: Noise,
+    pub nfe: usize,
+}
+
+impl Fitted for FittedScore {
+    fn sample(
+        &self,
+        request: &SampleRequest,
+        n: usize,
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    ) -> Result<Sampled, SampleError> {
+        no_choice(ENTRY.name, request)?;
+        let nfe = request.nfe.unwrap_or(self.nfe);
+        let (uniform, spheres) = (self.manifold.uniform(), self.score.spheres());
+        let time = self.noise.on_sphere(spheres);
+        let drift = in_blocks(n, request.seed, sink, |first, rows, rng| {
+            let mut x = Points::zeros(rows, self.manifold.ambient_dim());
+            x.rows_mut().for_each(|x| uniform.sample(rng, x));
+            reverse_walk(spheres, &self.score, &mut x, time, self.noise.time_min, nfe, rng);
+            finished(ENTRY.name, self.manifold.as_ref(), first, x)
+        })?;
+        Ok(Sampled { drift, sampler: "geodesic-walk".into(), nfe })
+    }
+
+    fn log_density(&self, points: &Points, steps: usize) -> Vec<f64> {
+        log_densities(&self.score, self.noise, self.manifold.as_ref(), points, steps)
+    }
+
+    fn likelihood(&self, points: &Points) -> Likelihood {
+        Likelihood { per_point: self.log_density(points, LIKELIHOOD_STEPS), is_bound: false }
+    }
+}

@@ -1,0 +1,199 @@
+//! What training minimises.
+
+use super::{
+    super::{
+        Graded, MethodSpec, Objective,
+        field::{FieldNetwork, Places},
+        field_run::{FieldRun, VALIDATION_STEPS},
+    },
+    Noise,
+    fitted::log_densities,
+    learned, rotations,
+};
+use crate::{
+    bridge,
+    net::Layout,
+    train::{Validation, summary},
+};
+use burn::tensor::{Device, Tensor};
+use mad_core::{
+    riemannian::{Spheres, heat_score, walk},
+    rng::{Purpose, Rng, stream},
+    special::dot,
+};
+use rand::RngExt as _;
+
+/// Where the first walk starts, in the time of the noise.
+const WALK_START: f64 = 1e-3;
+
+/// Up to this B Varadhan's formula serves as the target of `dsm0`, beyond it the heat series of this degree.
+const SERIES_FROM: f64 = 0.5;
+const SERIES_DEGREE: usize = 5;
+
+/// On rotations the terms of the series fall as exp(−k (k + 2) B/16): beyond this degree they are below rounding.
+const ROTATION_DEGREE: usize = 36;
+
+/// Which loss, for a target g and a score s = X/std.
+///
+/// | loss | mean of |
+/// |---|---|
+/// | ism | β (\|s\|²/2 + div s) |
+/// | ssm | the same with div s by one random direction |
+/// | dsmv | std² \|s − g\|² with g = log_y(x₀)/B |
+/// | dsm0 | the same, g from the heat kernel once B > 1/2 |
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loss {
+    Implicit,
+    Sliced,
+    Varadhan,
+    Heat,
+}
+
+impl Loss {
+    pub fn of(spec: &MethodSpec) -> Self {
+        match spec.word("loss") {
+            "ism" => Loss::Implicit,
+            "ssm" => Loss::Sliced,
+            "dsmv" => Loss::Varadhan,
+            _ => Loss::Heat,
+        }
+    }
+
+    /// The score that a denoising loss aims at after time `t`, in the metric of the sphere.
+    pub fn target(self, noise: Noise, spheres: &Spheres, x0: &[f64], y: &[f64], t: f64, target: &mut [f64]) {
+        let elapsed = noise.on_sphere(spheres).elapsed(t);
+        // B is that of the noise, also where the sphere has another unit of time.
+        if self == Loss::Heat && noise.time.elapsed(t) > SERIES_FROM {
+            let degree = if rotations(spheres) { ROTATION_DEGREE } else { SERIES_DEGREE };
+            return heat_score(spheres, x0, y, elapsed, degree, target);
+        }
+        spheres.log(y, x0, target);
+        target.iter_mut().for_each(|g| *g /= elapsed);
+    }
+}
+
+/// Random signs, `d × n`.
+fn random_signs(d: usize, n: usize, rng: &mut Rng) -> Vec<f64> {
+    let mut signs = vec![0.0; d * n];
+    for i in 0..n {
+        for a in 0..d {
+            signs[a * n + i] = if rng.random() { 1.0 } else { -1.0 };
+        }
+    }
+    signs
+}
+
+/// The sum of the basis vectors of each row under `signs`, `d × n`: with random ones a direction with identity covariance.
+pub(super) fn probes(bases: &[Vec<f64>], signs: &[f64], dim: usize) -> Vec<Vec<f64>> {
+    let probe = |(i, basis): (usize, &Vec<f64>)| {
+        let mut v = vec![0.0; dim];
+        for (a, vector) in basis.chunks_exact(dim).enumerate() {
+            let sign = signs[a * bases.len() + i];
+            v.iter_mut().zip(vector).for_each(|(v, e)| *v += sign * e);
+        }
+        v
+    };
+    bases.iter().enumerate().map(probe).collect()
+}
+
+/// |X|² and div X at each row, `1 × n` both, from what the network says there: its numbers and their derivatives along the
+/// basis, or along the [`probes`] of `signs`.
+pub(super) fn square_and_divergence(
+    places: Places,
+    answer: Tensor<3>,
+    signs: Option<Tensor<2>>,
+) -> (Tensor<2>, Tensor<2>) {
+    let [parts, n, m] = answer.dims();
+    let d = places.coefficients.dims()[0];
+    let f = answer.clone().narrow(0, 0, 1);
+    let slopes = answer.narrow(0, 1, parts - 1);
+    let x = (places.coefficients.clone() * f.clone()).sum_dim(2).reshape([d, n]);
+    let along: Tensor<2> = match signs {
+        // Σ_a ⟨e_a, Xᵢ⟩ D_a fᵢ with the directions e_a themselves …
+        None => (places.coefficients * slopes).sum_dim(2).reshape([d, n]).sum_dim(0),
+        // … or one direction Σ r_a e_a, whose cross terms vanish on average.
+        Some(signs) => {
+            let seen = (places.coefficients * signs.reshape([d, n, 1])).sum_dim(0);
+            (seen * slopes).sum_dim(2).reshape([1, n])
+        }
+    };
+    let own = (places.divergences * f.reshape([n, m])).sum_dim(1).reshape([1, n]);
+    (x.square().sum_dim(0), along + own)
+}
+
+/// The objective of a run.
+pub(super) struct Matching<'a> {
+    pub network: FieldNetwork,
+    pub data: FieldRun<'a>,
+    pub noise: Noise,
+    pub loss: Loss,
+}
+
+impl Objective for Matching<'_> {
+    fn layout(&self) -> &Layout {
+        self.network.layout()
+    }
+
+    fn initialise(&self, seed: u64) -> Vec<f32> {
+        self.network.layout().initialise_plainly(seed)
+    }
+
+    fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded {
+        let mut rng = stream(self.data.config.seed, Purpose::Train, step);
+        let x0 = self.data.rows().draw(self.data.config.batch as usize, &mut rng).0;
+        let spheres = self.network.spheres();
+        let (n, dim, d) = (x0.len(), x0.dim(), spheres.intrinsic_dim());
+        let time = self.noise.on_sphere(spheres);
+        let t: Vec<f64> = (0..n).map(|_| rng.random_range(self.noise.time_min..1.0)).collect();
+        let mut y = x0.clone();
+        for (y, &t) in y.rows_mut().zip(&t) {
+            walk(spheres, y, time, (WALK_START, t), self.noise.walk, &mut rng);
+        }
+        let places = self.network.places(&y, device);
+        let column = |f: &dyn Fn(f64) -> f64| {
+            let values: Vec<f64> = t.iter().map(|&t| f(t)).collect();
+            bridge::matrix(&values, n, device)
+        };
+        let (loss, gradient) = match self.loss {
+            Loss::Implicit | Loss::Sliced => {
+                let signs = (self.loss == Loss::Sliced).then(|| random_signs(d, n, &mut rng));
+                let probes = signs.as_ref().map(|signs| probes(&places.bases, signs, dim));
+                let signs = signs.map(|signs| bridge::matrix(&signs, n, device));
+                let rate = column(&|t| time.rate(t));
+                let scale = column(&|t| self.noise.scale(spheres, t));
+                bridge::differentiate(weights, device, |weights| {
+                    let directions = probes.as_ref().unwrap_or(&places.bases);
+                    let answer = self.network.answer(weights, &y, &t, directions, device);
+                    let (square, divergence) = square_and_divergence(places, answer, signs);
+                    let (size, divergence) = (square * scale.clone().square(), divergence * scale);
+                    (rate * (size * 0.5 + divergence)).sum() / n as f32
+                })
+            }
+            Loss::Varadhan | Loss::Heat => {
+                let mut target = vec![0.0; d * n];
+                let mut g = vec![0.0; dim];
+                for (i, (x0, y)) in x0.rows().zip(y.rows()).enumerate() {
+                    self.loss.target(self.noise, spheres, x0, y, t[i], &mut g);
+                    for (a, vector) in places.bases[i].chunks_exact(dim).enumerate() {
+                        target[a * n + i] = dot(vector, &g) / self.noise.scale(spheres, t[i]);
+                    }
+                }
+                let target = bridge::matrix(&target, n, device);
+                bridge::differentiate(weights, device, |weights| {
+                    let f = self.network.answer(weights, &y, &t, &[], device);
+                    let found = (places.coefficients * f).sum_dim(2).reshape([d, n]);
+                    (found - target).square().sum() / n as f32
+                })
+            }
+        };
+        Graded { loss, gradient, levels: t }
+    }
+
+    fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
+        let points = self.data.validation()?;
+        let (run, noise) = (self.data.run, self.noise);
+        let score = learned(&self.network, noise, weights);
+        let log_density = log_densities(&score, noise, run.manifold().as_ref(), &points, VALIDATION_STEPS);
+        Some(summary(step, &log_density, &points, run.base().as_ref()))
+    }
+}

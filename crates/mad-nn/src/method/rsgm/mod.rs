@@ -1,0 +1,146 @@
+//! Riemannian score-based generative modelling.
+
+mod fitted;
+mod loss;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Fitted, Method, MethodEntry, MethodOption, MethodSpec, Objective,
+    field::{self, FieldNetwork, LearnedField},
+    field_run::FieldRun,
+};
+use crate::{
+    config::Domain,
+    net::Layout,
+    run::{Run, RunError},
+};
+use fitted::FittedScore;
+use loss::{Loss, Matching};
+use mad_core::{
+    manifold::Manifold,
+    riemannian::{Spheres, TimeChange},
+};
+
+/// Registry entry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    name: "rsgm",
+    summary: "Riemannian score-based modelling: the score of Brownian motion on the set, geodesic random walks",
+    method: &Rsgm,
+};
+
+const OPTIONS: &[MethodOption] = &[
+    MethodOption::new(
+        "generator",
+        Domain::Choice(|| vec!["auto", "div-free", "ambient", "lie-algebra"]),
+        "auto",
+        "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else div-free",
+    ),
+    MethodOption::new(
+        "loss",
+        Domain::Choice(|| vec!["ism", "ssm", "dsmv", "dsm0"]),
+        "ism",
+        "implicit, sliced, or denoising by Varadhan's formula, everywhere or at small times only",
+    ),
+    MethodOption::new("beta_min", Domain::Number(1e-6, 1e3), "0.001", "speed of the noise at time 0"),
+    MethodOption::new("beta_max", Domain::Number(1e-6, 1e3), "5", "speed of the noise at time 1"),
+    MethodOption::new("time_min", Domain::Number(1e-9, 0.5), "0.001", "earliest time"),
+    MethodOption::new("walk", Domain::Count(1, 100_000), "100", "steps of the random walk that adds noise"),
+];
+
+/// A score X/std(t) of Brownian motion sped up by β, that carries the data to the uniform law.
+///
+/// # Formula
+/// std(t)² = 1 − exp(−B(t)); losses as in the table of [`Loss`].
+///
+/// # Reference
+/// De Bortoli et al. (2022), "Riemannian score-based generative modelling", and its code for all constants.
+#[derive(Debug)]
+struct Rsgm;
+
+impl Method for Rsgm {
+    fn options(&self) -> &'static [MethodOption] {
+        OPTIONS
+    }
+
+    fn settings(&self) -> &'static str {
+        "nfe = 100\nactivation = 'sin'\ninput_gain = 1.0\nclip = 0.0\nselect = 'last'"
+    }
+
+    fn refuses(&self, spec: &MethodSpec, manifold: &dyn Manifold) -> Option<String> {
+        field::refuses(spec, manifold, spec.word("generator"))
+    }
+
+    fn layout(&self, run: &Run) -> Layout {
+        network(run).layout().clone()
+    }
+
+    fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
+        let spec = run.config().method_spec();
+        let (loss, noise) = (Loss::of(&spec), Noise::of(&spec));
+        Ok(Box::new(Matching { network: network(run), data: FieldRun::open(run)?, noise, loss }))
+    }
+
+    fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
+        let noise = Noise::of(&run.config().method_spec());
+        let score = learned(&network(run), noise, weights);
+        Ok(Box::new(FittedScore { score, manifold: run.manifold().clone(), noise, nfe: run.config().nfe as usize }))
+    }
+}
+
+fn network(run: &Run) -> FieldNetwork {
+    let spec = run.config().method_spec();
+    FieldNetwork::new(run.config(), run.manifold().as_ref(), spec.word("generator"))
+        .expect("checked when the config was made")
+}
+
+/// How noise grows.
+#[derive(Debug, Clone, Copy)]
+struct Noise {
+    time: TimeChange,
+    time_min: f64,
+    walk: usize,
+}
+
+impl Noise {
+    fn of(spec: &MethodSpec) -> Self {
+        Self {
+            time: TimeChange { start: spec.number("beta_min"), end: spec.number("beta_max") },
+            time_min: spec.number("time_min"),
+            walk: spec.number("walk") as usize,
+        }
+    }
+
+    /// The standard deviation of flat noise, which scales the score.
+    fn deviation(&self, t: f64) -> f64 {
+        (-(-self.time.elapsed(t)).exp_m1()).sqrt()
+    }
+
+    /// The same noise in the metric of the unit sphere.
+    ///
+    /// On rotations noise has unit variance in the Frobenius norm of matrices: 1/2 per axis of the rotation vector, a quarter of
+    /// that on unit quaternions.
+    fn on_sphere(&self, spheres: &Spheres) -> TimeChange {
+        let factor = if rotations(spheres) { 1.0 / 8.0 } else { 1.0 };
+        TimeChange { start: factor * self.time.start, end: factor * self.time.end }
+    }
+
+    /// By what the network's field is multiplied to be the score in the metric of the unit sphere.
+    ///
+    /// On rotations the network speaks in rotation vectors: half of one is a tangent of the quaternion, and the gradient in a
+    /// metric an eighth as large is eight times as long.
+    fn scale(&self, spheres: &Spheres, t: f64) -> f64 {
+        let unit = if rotations(spheres) { 4.0 } else { 1.0 };
+        unit / self.deviation(t)
+    }
+}
+
+fn rotations(spheres: &Spheres) -> bool {
+    spheres.blocks().iter().all(|block| block.antipodal)
+}
+
+/// The score with these weights.
+fn learned(network: &FieldNetwork, noise: Noise, weights: &[f32]) -> LearnedField {
+    let spheres = network.spheres().clone();
+    network.learned(weights, move |t| noise.scale(&spheres, t))
+}

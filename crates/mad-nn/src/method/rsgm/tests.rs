@@ -1,0 +1,148 @@
+use super::{
+    loss::{probes, square_and_divergence},
+    *,
+};
+use crate::{
+    bridge,
+    config::{Config, Partial},
+    device,
+};
+use mad_core::{
+    Points,
+    manifold::{BuildContext, build},
+    riemannian::TangentField,
+    rng::{Purpose, stream},
+    special::dot,
+};
+
+const CASES: [(&str, &str); 6] = [
+    ("sphere:2", "div-free"),
+    ("sphere:2", "ambient"),
+    ("so3", "lie-algebra"),
+    ("so3", "div-free"),
+    ("torus:3", "div-free"),
+    ("product(so3,sphere:2)", "div-free"),
+];
+
+const TIME: f64 = 0.4;
+
+/// A small network with its weights, and points to ask it at.
+struct Case {
+    network: FieldNetwork,
+    noise: Noise,
+    weights: Vec<f32>,
+    x: Points,
+}
+
+impl Case {
+    fn new(spec: &str, generator: &str) -> Self {
+        let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
+        let text = format!("method = 'rsgm:generator={generator}'\nwidth = 24\ndepth = 2");
+        let settings = Partial::from_toml(&text, "test").expect("valid");
+        let config = Config::resolve(&settings, manifold.as_ref()).expect("valid");
+        let network = FieldNetwork::new(&config, manifold.as_ref(), generator).expect("made of spheres");
+        let weights = network.layout().initialise_plainly(5);
+        let mut x = Points::zeros(5, manifold.ambient_dim());
+        let mut rng = stream(2, Purpose::Data, 0);
+        x.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
+        Self { network, noise: Noise::of(&config.method_spec()), weights, x }
+    }
+
+    /// |s|² and div s of each row as the losses see them: along the whole basis, or along one direction by `signs`.
+    fn seen(&self, signs: Option<&[f64]>) -> (Vec<f64>, Vec<f64>) {
+        let (device, n) = (device::inference(), self.x.len());
+        let places = self.network.places(&self.x, &device);
+        let probes = signs.map(|signs| probes(&places.bases, signs, self.x.dim()));
+        let directions = probes.as_ref().unwrap_or(&places.bases);
+        let weights = bridge::vector_f32(self.weights.clone(), &device);
+        let answer = self.network.answer(weights, &self.x, &vec![TIME; n], directions, &device);
+        let signs = signs.map(|signs| bridge::matrix(signs, n, &device));
+        let (square, divergence) = square_and_divergence(places, answer, signs);
+        let scale = self.noise.scale(self.network.spheres(), TIME);
+        let scaled = |tensor, factor: f64| bridge::numbers_f64::<2>(tensor).into_iter().map(|v| factor * v).collect();
+        (scaled(square, scale * scale), scaled(divergence, scale))
+    }
+}
+
+fn assert_close(found: f64, expected: f64, name: &str) {
+    assert!((found - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{name}: {found} {expected}");
+}
+
+/// What `ism` minimises is made of the score that samples and densities follow.
+#[test]
+fn the_implicit_loss_sees_the_divergence_of_the_score() {
+    for (spec, generator) in CASES {
+        let case = Case::new(spec, generator);
+        let (squares, divergences) = case.seen(None);
+        let (vectors, expected) = learned(&case.network, case.noise, &case.weights).with_divergence(&case.x, TIME);
+        for (i, vector) in vectors.rows().enumerate() {
+            assert_close(squares[i], dot(vector, vector), spec);
+            assert_close(divergences[i], expected[i], spec);
+        }
+        assert!(divergences.iter().any(|v| v.abs() > 0.01), "{spec} {generator}: the test network is flat");
+    }
+}
+
+/// One direction is right on average: over all signs exactly.
+#[test]
+fn the_sliced_loss_is_the_implicit_one_on_average() {
+    for (spec, generator) in CASES {
+        let case = Case::new(spec, generator);
+        let (n, d) = (case.x.len(), case.network.spheres().intrinsic_dim());
+        let (squares, divergences) = case.seen(None);
+        let (mut mean, mut apart) = (vec![0.0; n], 0.0f64);
+        for pattern in 0..1 << d {
+            let sign = |a: usize| if pattern >> a & 1 == 1 { 1.0 } else { -1.0 };
+            let signs: Vec<f64> = (0..d).flat_map(|a| vec![sign(a); n]).collect();
+            let (seen, sliced) = case.seen(Some(&signs));
+            for i in 0..n {
+                assert_close(seen[i], squares[i], spec);
+                mean[i] += sliced[i] / f64::from(1 << d);
+                apart = apart.max((sliced[i] - divergences[i]).abs());
+            }
+        }
+        for (mean, expected) in mean.into_iter().zip(divergences) {
+            assert_close(mean, expected, spec);
+        }
+        assert!(apart > 0.01, "{spec} {generator}: one direction tells everything");
+    }
+}
+
+/// The heat kernel of rotations after time `elapsed`, up to a factor, where unit quaternions are `angle` apart.
+///
+/// # Formula
+/// Σ_j (−1)^j (θ + jπ) exp(−(θ + jπ)²/2e)/sin θ, which is the series of characters by Poisson's formula.
+fn kernel_of_rotations(angle: f64, elapsed: f64) -> f64 {
+    let term = |j: i32| {
+        let around = angle + f64::from(j) * std::f64::consts::PI;
+        let sign = if j % 2 == 0 { 1.0 } else { -1.0 };
+        sign * around * (-0.5 * around * around / elapsed).exp()
+    };
+    (-6..=6).map(term).sum::<f64>() / angle.sin()
+}
+
+/// From B = 1/2 on `dsm0` aims at the score of the heat kernel, on rotations too, where the sphere's own time is B/8.
+#[test]
+fn heat_targets_on_rotations_are_scores_of_the_heat_kernel() {
+    let case = Case::new("so3", "lie-algebra");
+    let (noise, spheres) = (case.noise, case.network.spheres());
+    let x0 = [1.0, 0.0, 0.0, 0.0];
+    let along = |loss: Loss, angle: f64, t: f64| {
+        let mut target = [0.0; 4];
+        loss.target(noise, spheres, &x0, &[angle.cos(), angle.sin(), 0.0, 0.0], t, &mut target);
+        dot(&target, &[-angle.sin(), angle.cos(), 0.0, 0.0])
+    };
+    for angle in [0.1, 0.7, 1.3, 1.5, 2.2] {
+        for t in [0.5, 0.7, 1.0] {
+            assert!(noise.time.elapsed(t) > 0.5);
+            let (elapsed, h) = (noise.on_sphere(spheres).elapsed(t), 1e-5);
+            let log = |angle: f64| kernel_of_rotations(angle, elapsed).ln();
+            let expected = (log(angle + h) - log(angle - h)) / (2.0 * h);
+            assert_close(along(Loss::Heat, angle, t), expected, &format!("{angle} after {t}"));
+        }
+        assert!(noise.time.elapsed(0.4) < 0.5);
+        assert_eq!(along(Loss::Heat, angle, 0.4), along(Loss::Varadhan, angle, 0.4));
+    }
+    // Half a turn away the kernel is nearly flat in the end, where Varadhan's formula is steepest.
+    assert!(along(Loss::Heat, 1.5, 1.0).abs() < 0.5 * along(Loss::Varadhan, 1.5, 1.0).abs());
+}

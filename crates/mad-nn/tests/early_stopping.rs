@@ -1,0 +1,190 @@
+//! A run whose validations get no better ends, keeps its best weights, and takes no further step when it is resumed.
+
+mod common;
+
+use burn::tensor::Device;
+use common::{StopAfter, checkpoint_bytes};
+use mad_nn::{
+    checkpoint::{Identity, Progress, path_of, read_manifest, selected, steps},
+    config::Select,
+    device::DeviceChoice,
+    method::{Graded, Objective},
+    net::Layout,
+    optim::{Adam, Decline, Rate},
+    run::RunError,
+    train::{Observer, Outcome, Silent, StepReport, Trained, Trainee, Training, Validation, train},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+/// A run that learns nothing; validation i, after step i + 1, has score i of the script.
+struct Scripted {
+    path: PathBuf,
+    scores: Vec<f64>,
+    patience: u64,
+    layout: Layout,
+}
+
+impl Scripted {
+    fn new(folder: &Path, scores: &[f64], patience: u64) -> Self {
+        std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
+        Self { path: folder.into(), scores: scores.into(), patience, layout: Layout::tensors(&[("numbers", &[3])]) }
+    }
+
+    fn train(&self, observer: &mut dyn Observer, stop: &AtomicBool) -> Trained {
+        train(DeviceChoice::Cpu, self, observer, stop).unwrap()
+    }
+
+    fn finish(&self) -> Trained {
+        self.train(&mut Silent, &AtomicBool::new(false))
+    }
+
+    fn selected(&self, select: Select) -> u64 {
+        selected(&self.checkpoints(), select).unwrap()
+    }
+
+    fn progress(&self, step: u64) -> Progress {
+        read_manifest(&path_of(&self.checkpoints(), step)).unwrap().progress
+    }
+}
+
+impl Trainee for Scripted {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn training(&self) -> Training {
+        let adam =
+            Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0, warm_start: true };
+        let steps = self.scores.len() as u64;
+        Training {
+            seed: 0,
+            steps,
+            rate: Rate { peak: 1e-3, warmup: 0, steps, decline: Decline::Constant },
+            adam,
+            log_every: 1,
+            evaluate_every: 1,
+            checkpoint_every: 100,
+            keep_checkpoints: 1,
+            select: Select::Best,
+            patience: self.patience,
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        Identity { config_hash: "settings".into(), data_hash: "data".into() }
+    }
+
+    fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
+        Ok(Box::new(Script(self)))
+    }
+}
+
+struct Script<'a>(&'a Scripted);
+
+impl Objective for Script<'_> {
+    fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    fn initialise(&self, _seed: u64) -> Vec<f32> {
+        vec![1.0; 3]
+    }
+
+    fn gradient(&self, weights: &mut Vec<f32>, _step: u64, _device: &Device) -> Graded {
+        Graded { loss: 1.0, gradient: weights.clone(), levels: Vec::new() }
+    }
+
+    fn validate(&self, _weights: &[f32], step: u64) -> Option<Validation> {
+        let nll = self.0.scores[step as usize - 1];
+        Some(Validation { step, nll, log_ratio: -nll, standard_error: 0.0, best: false })
+    }
+}
+
+/// Steps and validations that were told.
+#[derive(Default)]
+struct Told {
+    steps: u64,
+    best: Vec<bool>,
+}
+
+impl Observer for Told {
+    fn stepped(&mut self, _report: &StepReport) {
+        self.steps += 1;
+    }
+
+    fn validated(&mut self, validation: &Validation) {
+        self.best.push(validation.best);
+    }
+}
+
+/// The best score is that of step 3; the seventh would be better, but three in a row before it were not.
+const FALL_AND_RISE: [f64; 9] = [3.0, 2.0, 1.0, 1.5, 1.0, 2.0, 0.5, 0.4, 0.3];
+
+#[test]
+fn stops_after_its_patience_and_answers_with_the_best_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Scripted::new(folder.path(), &FALL_AND_RISE, 3);
+    let mut told = Told::default();
+    let done = run.train(&mut told, &AtomicBool::new(false));
+    assert_eq!((done.outcome, done.step, told.steps), (Outcome::Finished, 6, 6));
+    assert_eq!(told.best, [true, true, true, false, false, false]);
+    assert_eq!((run.selected(Select::Best), run.selected(Select::Last)), (3, 6));
+    assert_eq!(steps(&run.checkpoints()).unwrap(), [3, 6]);
+    let progress = run.progress(6);
+    assert!(progress.stopped_early && progress.stale == 3, "{progress:?}");
+    assert_eq!(progress.best.map(|best| (best.step, best.nll)), Some((3, 1.0)));
+}
+
+#[test]
+fn a_resumed_run_takes_no_step_after_the_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Scripted::new(folder.path(), &FALL_AND_RISE, 3);
+    run.finish();
+    let before = checkpoint_bytes(folder.path(), 6);
+    let mut told = Told::default();
+    let again = run.train(&mut told, &AtomicBool::new(false));
+    assert_eq!((again.outcome, again.step, told.steps), (Outcome::Finished, 6, 0));
+    assert!(told.best.is_empty() && before == checkpoint_bytes(folder.path(), 6));
+    assert_eq!(run.selected(Select::Best), 3);
+}
+
+/// Validations in vain are counted across an interruption.
+#[test]
+fn an_interrupted_run_stops_where_an_unbroken_one_does() {
+    let (whole, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    Scripted::new(whole.path(), &FALL_AND_RISE, 3).finish();
+    let run = Scripted::new(broken.path(), &FALL_AND_RISE, 3);
+    let stop = AtomicBool::new(false);
+    let first = run.train(&mut StopAfter { step: 5, stop: &stop }, &stop);
+    assert_eq!((first.outcome, first.step, run.progress(5).stale), (Outcome::Interrupted, 5, 2));
+    assert_eq!(run.finish().step, 6);
+    assert!(checkpoint_bytes(whole.path(), 6) == checkpoint_bytes(broken.path(), 6), "other bytes");
+}
+
+#[test]
+fn scores_that_are_no_numbers_are_never_best_and_try_the_patience() {
+    let folder = tempfile::tempdir().unwrap();
+    let scores = [f64::NAN, 2.0, f64::NAN, f64::INFINITY, 1.0];
+    let run = Scripted::new(&folder.path().join("some"), &scores, 2);
+    let mut told = Told::default();
+    assert_eq!(run.train(&mut told, &AtomicBool::new(false)).step, 4);
+    assert_eq!(told.best, [false, true, false, false]);
+    assert_eq!(run.selected(Select::Best), 2);
+
+    let run = Scripted::new(&folder.path().join("all"), &[f64::NAN; 5], 2);
+    assert_eq!(run.finish().step, 2);
+    assert!(run.progress(2).best.is_none() && run.progress(2).stopped_early);
+    assert_eq!(run.selected(Select::Best), 2);
+}
+
+#[test]
+fn without_patience_all_steps_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Scripted::new(folder.path(), &FALL_AND_RISE, 0);
+    assert_eq!(run.finish().step, 9);
+    assert!(!run.progress(9).stopped_early);
+    assert_eq!(run.selected(Select::Best), 9);
+}
