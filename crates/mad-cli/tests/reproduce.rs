@@ -132,6 +132,99 @@ fn failed_runs_are_named_and_the_others_go_on() {
 }
 
 #[test]
+fn scores_in_a_ledger_stand_for_runs_unless_a_figure_opens_them() {
+    let desk = Desk::new();
+    desk.write("small.toml", EXPERIMENT);
+    desk.write("figure-loss.toml", EXPERIMENT);
+    let made = desk.json("reproduce --file small.toml --quick --out out --scores scores.jsonl");
+    assert_eq!((&made["ran"], &made["skipped"]), (&2.into(), &0.into()));
+    let elsewhere = desk.json("reproduce --file small.toml --quick --out other --scores scores.jsonl");
+    assert_eq!((&elsewhere["ran"], &elsewhere["skipped"]), (&0.into(), &2.into()));
+    assert!(!desk.path("other/runs").exists());
+    let markdown = desk.read("other/small-quick/report.md");
+    assert!(markdown.contains("`mad reproduce --file small.toml --quick --scores scores.jsonl`"), "{markdown}");
+    let done = |out: &str| {
+        let words = format!("reproduce --file figure-loss.toml --quick --dry-run --scores scores.jsonl --out {out}");
+        let jobs = desk.json(&words);
+        jobs["runs"].as_array().expect("runs").iter().filter(|run| run["done"] == true).count()
+    };
+    assert_eq!((done("out"), done("other")), (2, 0));
+    // A record that was cut off is left out, said, and made again.
+    let scores = desk.read("scores.jsonl");
+    desk.write("scores.jsonl", &scores[..scores.len() - 9]);
+    let output = desk.mad("reproduce --file small.toml --quick --finished --out other --scores scores.jsonl").output();
+    let said = String::from_utf8_lossy(&output.expect("program started").stderr).into_owned();
+    assert!(said.contains("scores.jsonl, line 2: cut off") && said.contains("2 runs, 1 of them done"), "{said}");
+}
+
+#[test]
+fn one_report_that_cannot_be_written_does_not_stop_the_others() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("out")).expect("folder made");
+    desk.write("out/figure-base-s2-quick", "in the way");
+    let error = desk.fails(5, "reproduce figure-base-s2 figure-intro --quick --finished --out out");
+    assert!(error.contains("figure-base-s2: report:"), "{error}");
+    assert!(desk.read("out/figure-intro-quick/report.md").contains("Not drawn"));
+}
+
+#[test]
+fn files_that_change_make_other_jobs() {
+    let desk = Desk::new();
+    let points = |shift: usize| {
+        let rows = (0..60).map(|i| format!("{},{}\n", (7 * i + shift) % 80, (13 * i) % 170)).collect::<String>();
+        desk.write("mine.csv", &format!("lat,lon\n{rows}"));
+    };
+    let data = "source = 'mine.csv'\n    manifold = 'sphere:2'";
+    let text = EXPERIMENT.replace("source = 'earthquakes-week'", data);
+    desk.write("mine.toml", &text);
+    let words = "reproduce --file mine.toml --quick --methods DSM --out out";
+    let id = |file: &str| {
+        let jobs = desk.json(&format!("reproduce --file {file} --quick --methods MAD --out out --dry-run"));
+        jobs["runs"][0]["id"].as_str().expect("an id").to_owned()
+    };
+    points(0);
+    assert_eq!(desk.json(words)["ran"], 1);
+    let job = scores(&desk, "out")[0].0.parent().expect("a folder").to_owned();
+    let job = job.file_name().expect("a name").to_string_lossy().into_owned();
+    let before = id("mine.toml");
+    points(1);
+    let error = desk.fails(2, &format!("reproduce-job out/runs/{job}"));
+    assert!(error.contains("mine.csv has changed") && error.contains("start `mad reproduce` again"), "{error}");
+    assert_ne!(id("mine.toml"), before);
+
+    // So does the file of a base measure, by what is in it.
+    desk.write(
+        "based.toml",
+        &text.replace("label = 'MAD'", "label = 'MAD'\n    settings = { base = 'mixture:base.csv' }"),
+    );
+    desk.write("base.csv", "x0,x1,x2,kappa,weight\n0,0,1,5,1\n");
+    let before = id("based.toml");
+    desk.write("base.csv", "x0,x1,x2,kappa,weight\n0,0,1,6,1\n");
+    assert_ne!(id("based.toml"), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_do_not_mind_that_the_program_is_replaced() {
+    let desk = Desk::new();
+    desk.write("small.toml", EXPERIMENT);
+    let program = desk.path("mad");
+    let built = assert_cmd::cargo::cargo_bin!("mad");
+    std::fs::hard_link(built, &program).or_else(|_| std::fs::copy(built, &program).map(|_| ())).expect("a copy");
+    let child = std::process::Command::new(&program)
+        .current_dir(desk.path("."))
+        .args("reproduce --file small.toml --out out --quick --jobs 1 --quiet".split(' '))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("program started");
+    std::fs::remove_file(&program).expect("removed");
+    let output = child.wait_with_output().expect("ended");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(scores(&desk, "out").len(), 2);
+}
+
+#[test]
 fn mistakes_are_found_before_anything_runs() {
     let desk = Desk::new();
     let error = desk.fails(2, "reproduce table-erth");
@@ -142,6 +235,10 @@ fn mistakes_are_found_before_anything_runs() {
     desk.write("bad.toml", &EXPERIMENT.replace("earthquakes-week", "earthquakes-weak"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
     assert!(error.contains("earthquakes-weak"), "{error}");
+    // A table has no rows that training has not seen.
+    desk.write("bad.toml", &EXPERIMENT.replace("samples = 100", "samples = 100, fresh = 50"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("bad: score.fresh") && error.contains("`earthquakes-week` is a table"), "{error}");
     assert!(!desk.path("out").exists());
     let listed = desk.json("list experiments");
     assert!(listed["experiments"].as_array().expect("a list").iter().any(|e| e["name"] == "table-earth"));

@@ -12,7 +12,7 @@ use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
 
 /// Subsets of the training points over which the floor of a metric is averaged.
-const FLOOR_DRAWS: usize = 20;
+pub const FLOOR_DRAWS: usize = 20;
 
 pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     if PoseRun::is_at(&args.what) {

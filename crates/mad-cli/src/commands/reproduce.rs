@@ -2,11 +2,12 @@
 
 use crate::args::{Common, Reproduce, ReproduceJob};
 use crate::error::CliError;
+use crate::input::quoted;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::reproduce::{
     ALL, EXPERIMENTS, Experiment, Ledger, Only, Outcomes, Plan, Report, Schedule, Summary, Wanted, machine, needs_runs,
-    plan, run_worker, write_results,
+    plan, program, run_worker, write_results,
 };
 use serde_json::json;
 use std::path::Path;
@@ -16,12 +17,14 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let begun = Instant::now();
     let plans: Vec<Plan> =
         experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
+    let program = program()?;
     let mut ledger = Ledger::open(args.scores.as_deref())?;
+    ledger.notices().for_each(|notice| output::notice(common, notice));
     let jobs = wanted(&plans);
     let threads = common.threads.unwrap_or(1);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.jobs.map_or_else(|| (cores / usize::from(threads)).max(1), usize::from);
-    let schedule = Schedule { common, out: &args.out, workers, threads, run_nothing: args.finished };
+    let schedule = Schedule { common, program: &program, out: &args.out, workers, threads, run_nothing: args.finished };
     let done = |wanted: &Wanted| schedule.finished(&wanted.job, &ledger, wanted.folder_needed).is_some();
     let finished = jobs.iter().filter(|wanted| done(wanted)).count();
     output::notice(common, format!("{} runs, {finished} of them done already, {workers} at once", jobs.len()));
@@ -35,16 +38,18 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
         std::fs::create_dir_all(folder).map_err(|e| CliError::io(folder, e))?;
     }
     let interrupt = Interrupt::listen()?;
-    let mut reports: Vec<Option<Report>> = plans.iter().map(|_| None).collect();
+    let mut conclusions: Vec<Option<Conclusion>> = plans.iter().map(|_| None).collect();
     let outcomes = schedule.run(&jobs, &mut ledger, &interrupt, |outcomes| {
-        for (plan, report) in plans.iter().zip(&mut reports).filter(|(_, report)| report.is_none()) {
+        for (plan, conclusion) in plans.iter().zip(&mut conclusions).filter(|(_, conclusion)| conclusion.is_none()) {
             if args.finished || plan.runs.iter().all(|run| outcomes.settled(&run.job.id)) {
-                *report = Some(conclude(common, args, plan, outcomes)?);
+                *conclusion = Some(Conclusion::new(common, args, plan, outcomes));
             }
         }
-        Ok(())
     })?;
+    let (reports, problems): (Vec<_>, Vec<_>) =
+        conclusions.into_iter().flatten().map(|c| (c.report, c.problem)).unzip();
     let reports: Vec<Report> = reports.into_iter().flatten().collect();
+    let mut problems: Vec<CliError> = problems.into_iter().flatten().collect();
     let seconds = begun.elapsed().as_secs_f64();
     if let Some(path) = &args.results {
         write_results(path, &args.out, &reports, &outcomes, &command(args, None))?;
@@ -54,11 +59,14 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
         let fields = json!({
             "machine": machine(), "ran": outcomes.ran, "skipped": finished, "failed": outcomes.failures.len(),
             "seconds": seconds, "experiments": all,
+            "problems": problems.iter().map(CliError::to_string).collect::<Vec<_>>(),
         });
         output::result(common, "reproduce", fields, String::new)?;
     }
+    // All of them have been said; the exit code is that of one, and a reader who has gone away is the least of them.
+    problems.sort_by_key(CliError::is_broken_pipe);
     match outcomes.failures.len() {
-        0 => Ok(()),
+        0 => problems.into_iter().next().map_or(Ok(()), Err),
         failed => Err(CliError::ReproduceFailed { failed, total: jobs.len() }),
     }
 }
@@ -119,23 +127,46 @@ fn named(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
     Ok(names.into_iter().map(|name| Experiment::named(name, args.quick)).collect::<Result<_, _>>()?)
 }
 
-/// Writes and prints the report of an experiment whose runs are all there.
-fn conclude(common: &Common, args: &Reproduce, plan: &Plan, outcomes: &Outcomes) -> Result<Report, CliError> {
-    let summary = Summary::new(plan, outcomes);
-    let report = Report::write(&summary, &command(args, Some(&plan.experiment.name)), &args.out)?;
-    if !common.json {
-        output::result(common, "reproduce", json!({}), || report.text.clone() + "\n")?;
+/// How an experiment ended. What goes wrong with one of them does not stop the others.
+struct Conclusion {
+    report: Option<Report>,
+    problem: Option<CliError>,
+}
+
+impl Conclusion {
+    /// Writes and prints the report of an experiment whose runs are all there.
+    fn new(common: &Common, args: &Reproduce, plan: &Plan, outcomes: &Outcomes) -> Self {
+        let name = &plan.experiment.name;
+        let written = Report::write(&Summary::new(plan, outcomes), &command(args, Some(name)), &args.out);
+        let (report, problem) = match written {
+            Ok(report) => {
+                let problem = print(common, &report).err();
+                (Some(report), problem)
+            }
+            Err(error) => (None, Some(error)),
+        };
+        if let Some(error) = problem.as_ref().filter(|error| !error.is_broken_pipe()) {
+            output::say(format!("{name}: report: {error}"));
+        }
+        Self { report, problem }
     }
-    Ok(report)
+}
+
+fn print(common: &Common, report: &Report) -> Result<(), CliError> {
+    match common.json {
+        true => Ok(()),
+        false => output::result(common, "reproduce", json!({}), || report.text.clone() + "\n"),
+    }
 }
 
 /// The command that was typed, for all experiments or one of them.
 fn command(args: &Reproduce, name: Option<&str>) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
     let mut words = vec!["mad reproduce".to_owned()];
     match (&args.file, name) {
-        (Some(path), _) => words.push(format!("--file {}", path.display())),
-        (None, Some(name)) => words.push(name.to_owned()),
-        (None, None) => words.extend(args.names.iter().cloned()),
+        (Some(path), _) => words.push(format!("--file {}", typed(path, &here))),
+        (None, Some(name)) => words.push(quoted(name)),
+        (None, None) => words.extend(args.names.iter().map(|name| quoted(name))),
     }
     for (flag, given) in [("--quick", args.quick), ("--grid", args.grid), ("--finished", args.finished)] {
         if given {
@@ -146,9 +177,18 @@ fn command(args: &Reproduce, name: Option<&str>) -> String {
     let lists =
         [("--seeds", &seeds), ("--data", &args.data), ("--methods", &args.methods), ("--protocols", &args.protocols)];
     for (flag, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
-        words.push(format!("{flag} '{}'", names.join(";")));
+        words.push(format!("{flag} {}", quoted(&names.join(";"))));
+    }
+    if let Some(path) = &args.scores {
+        words.push(format!("--scores {}", typed(path, &here)));
     }
     words.join(" ")
+}
+
+/// A path as it was typed, for a shell; without the way to the current folder if it is below that.
+fn typed(path: &Path, here: &Path) -> String {
+    let below = path.strip_prefix(here).ok().filter(|_| !here.as_os_str().is_empty());
+    quoted(&below.unwrap_or(path).display().to_string())
 }
 
 /// Says what would be done.
@@ -165,4 +205,37 @@ fn list(common: &Common, jobs: &[Wanted], done: impl Fn(&Wanted) -> bool) -> Res
         });
         output::table(&["run", "steps", ""], rows)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn words(line: &[&str], name: Option<&str>) -> String {
+        let cli = Cli::parse_from(["mad", "reproduce"].iter().chain(line));
+        let Command::Reproduce(args) = &cli.command else { panic!("another command") };
+        command(args, name)
+    }
+
+    #[test]
+    fn the_command_has_all_that_the_numbers_come_from() {
+        let line = ["table-earth", "table-so3", "--finished", "--scores", "docs/scores.jsonl"];
+        assert_eq!(words(&line, Some("table-so3")), "mad reproduce table-so3 --finished --scores docs/scores.jsonl");
+        let line = ["--file", "my table.toml", "--methods", "MAD, default;it's mine", "--scores", "my scores.jsonl"];
+        assert_eq!(
+            words(&line, None),
+            r"mad reproduce --file 'my table.toml' --methods 'MAD, default;it'\''s mine' --scores 'my scores.jsonl'"
+        );
+    }
+
+    #[test]
+    fn paths_below_the_current_folder_are_said_without_the_way_there() {
+        let typed = |path: &str, here: &str| typed(Path::new(path), Path::new(here));
+        assert_eq!(typed("/here/a/b.toml", "/here"), "a/b.toml");
+        assert_eq!(typed("/there/b.toml", "/here"), "/there/b.toml");
+        assert_eq!((typed("a/b.toml", "/here"), typed("../b.toml", "/here")), ("a/b.toml".into(), "../b.toml".into()));
+        assert_eq!(typed("a.toml", ""), "a.toml");
+    }
 }

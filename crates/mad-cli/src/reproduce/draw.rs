@@ -1,9 +1,15 @@
 //! Figures from finished jobs. Another figure is a function and a line in [`FIGURES`].
 
 use super::{
-    Score, Summary,
+    Planned, Score, Summary,
     expand::Place,
-    figures::{base_s2, discrete, earth, grid::GridSet, intro, loss, mmd_vs_time, seeds::MethodCurves, so3, symsol},
+    figures::{
+        base_s2, discrete, earth,
+        grid::GridSet,
+        intro, loss, mmd_vs_time,
+        seeds::{Crossing, MethodCurves},
+        so3, symsol,
+    },
     job::TimePoint,
 };
 use crate::error::CliError;
@@ -50,6 +56,16 @@ impl<'a> Drawing<'a> {
         self.finished.iter().filter(move |job| job.place.data == data && job.place.method == method)
     }
 
+    /// One curve per seed of every method that has any on a data set.
+    fn curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Vec<MethodCurves> {
+        let seed = |job: &Finished| job.score.times.iter().filter_map(&point).collect::<Vec<_>>();
+        let curves = |method: &&str| MethodCurves {
+            label: (*method).to_owned(),
+            seeds: self.of(data, method).map(seed).filter(|curve| curve.len() > 1).collect(),
+        };
+        self.methods.iter().map(curves).filter(|method| !method.seeds.is_empty()).collect()
+    }
+
     /// Methods with a finished job on every data set; a figure has no gaps.
     fn complete(&self) -> Vec<&'a str> {
         let everywhere = |method: &&&str| self.data.iter().all(|(data, _)| self.of(data, method).next().is_some());
@@ -89,35 +105,45 @@ pub trait Easel {
 /// Draws the figures of an experiment; gives back sentences to print beside them.
 pub type Draw = fn(&Drawing, &mut dyn Easel) -> Result<Vec<String>, CliError>;
 
+/// What a figure is drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Material {
+    /// No jobs.
+    Nothing,
+    /// Scores, wherever they are kept.
+    Scores,
+    /// Run folders: a method must have them on every data set.
+    Runs,
+}
+
 /// Figures by name of the experiment.
-pub const FIGURES: &[(&str, Draw)] = &[
-    ("figure-intro", draw_intro),
-    ("figure-earth", draw_earth),
-    ("figure-so3", draw_so3),
-    ("figure-mmd-vs-time", draw_mmd_vs_time),
-    ("figure-discrete", draw_discrete),
-    ("figure-base-s2", draw_base_s2),
-    ("figure-loss", draw_loss),
-    ("figure-symsol", draw_symsol),
-    ("figure-symsol-training", draw_symsol_training),
+pub const FIGURES: &[(&str, Material, Draw)] = &[
+    ("figure-intro", Material::Runs, draw_intro),
+    ("figure-earth", Material::Runs, draw_earth),
+    ("figure-so3", Material::Runs, draw_so3),
+    ("figure-mmd-vs-time", Material::Scores, draw_mmd_vs_time),
+    ("figure-discrete", Material::Runs, draw_discrete),
+    ("figure-base-s2", Material::Nothing, draw_base_s2),
+    ("figure-loss", Material::Runs, draw_loss),
+    ("figure-symsol", Material::Runs, draw_symsol),
+    ("figure-symsol-training", Material::Scores, draw_symsol_training),
 ];
 
 /// Whether the figures of an experiment are drawn from run folders, so that scores alone are not enough.
 pub fn needs_runs(name: &str) -> bool {
-    FIGURES.iter().any(|(figure, _)| *figure == name)
+    FIGURES.iter().any(|(figure, material, _)| *figure == name && *material == Material::Runs)
 }
 
 /// Draws what belongs to an experiment, if anything does.
 pub fn draw(summary: &Summary, out: &Path, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let experiment = &summary.plan.experiment;
-    let Some((_, draw)) = FIGURES.iter().find(|(name, _)| *name == experiment.name) else {
+    let Some((_, material, draw)) = FIGURES.iter().find(|(name, ..)| *name == experiment.name) else {
         return Ok(Vec::new());
     };
-    let chosen = |run: &&super::Planned| {
-        let choice = summary.choice(&run.place.protocol, &run.place.data, &run.place.method);
-        choice.is_none_or(|grid| grid == run.place.grid)
+    let usable = |run: &&Planned| {
+        summary.counts(run) && (*material != Material::Runs || run.job.finished_with_run(out).is_some())
     };
-    let finished = summary.plan.runs.iter().filter(chosen).filter_map(|run| {
+    let finished = summary.plan.runs.iter().filter(usable).filter_map(|run| {
         let folder = run.job.folder(out).join("run");
         Some(Finished { place: &run.place, folder, score: summary.score(run)? })
     });
@@ -127,10 +153,12 @@ pub fn draw(summary: &Summary, out: &Path, easel: &mut dyn Easel) -> Result<Vec<
         methods: experiment.methods.iter().filter(|m| m.run).map(|m| m.label.as_str()).collect(),
         finished: finished.collect(),
     };
-    if !drawing.data.is_empty() && drawing.complete().is_empty() {
-        return Ok(vec!["Not drawn: no method has a finished run on every data set.".into()]);
+    match material {
+        Material::Runs if drawing.complete().is_empty() => {
+            Ok(vec!["Not drawn: no method has a finished run on every data set.".into()])
+        }
+        _ => draw(&drawing, easel),
     }
-    draw(&drawing, easel)
 }
 
 fn draw_intro(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
@@ -159,34 +187,36 @@ fn draw_so3(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, Cli
     Ok(Vec::new())
 }
 
-/// MMD over training time, and how much sooner MAD reaches what DSM ends with, for every pair of labels that differ in this
-/// word only.
+/// MMD over training time of the methods that have runs, and how much sooner MAD reaches what DSM ends with, for every pair.
 fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let mut notes = Vec::new();
-    for (data, _) in &drawing.data {
-        let curve = |job: &Finished| -> Vec<(f64, f64)> {
-            job.score.times.iter().filter_map(|time| Some((time.step_seconds, time.mmd?))).collect()
-        };
-        let curves = |method: &&str| MethodCurves {
-            label: (*method).to_owned(),
-            seeds: drawing.of(data, method).map(curve).filter(|curve| curve.len() > 1).collect(),
-        };
-        let methods: Vec<MethodCurves> = drawing.methods.iter().map(curves).filter(|m| !m.seeds.is_empty()).collect();
-        let floors: Vec<f64> = drawing.finished.iter().filter_map(|job| job.score.get("mmd_curve_floor")).collect();
+    for (data, title) in &drawing.data {
+        let methods = drawing.curves(data, |time| Some((time.step_seconds, time.mmd?)));
+        if methods.is_empty() {
+            notes.push(not_drawn(title));
+            continue;
+        }
+        let floors: Vec<f64> = drawing
+            .finished
+            .iter()
+            .filter(|job| job.place.data == *data)
+            .filter_map(|job| job.score.get("mmd_curve_floor"))
+            .collect();
         let floor = (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64);
-        let input = mmd_vs_time::Input::new(drawing.title, methods, floor);
-        for slow in input.methods.iter().map(|m| &m.label).filter(|label| label.contains("DSM")) {
-            let fast = slow.replace("DSM", "MAD");
-            if input.methods.iter().any(|m| m.label == fast) {
-                let pair = mmd_vs_time::Input { fast, slow: slow.clone(), ..input.clone() };
-                let times =
-                    pair.crossing().map_or(String::new(), |c| format!(": {:.1} s against {:.1} s", c.fast, c.slow));
-                notes.push(format!("{}{times}.", pair.crossing_text()));
-            }
+        let input = mmd_vs_time::Input { title: drawing.title.to_owned(), methods, floor };
+        for pair in input.pairs() {
+            let times = |c: Crossing| format!(": {:.1} s against {:.1} s", c.fast, c.slow);
+            let times = input.crossing(&pair).map_or(String::new(), times);
+            notes.push(format!("{title}: {}{times}.", input.crossing_text(&pair)));
         }
         easel.keep(&format!("mmd-vs-time-{data}"), &mmd_vs_time::draw(&input)?)?;
     }
     Ok(notes)
+}
+
+/// What is said of a data set whose finished runs have no points over training.
+fn not_drawn(title: &str) -> String {
+    format!("Not drawn: {title}: no finished run has a curve.")
 }
 
 fn draw_discrete(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
@@ -227,25 +257,139 @@ fn draw_symsol(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, 
 }
 
 fn draw_symsol_training(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
-    let curves = |data: &str, value: fn(&TimePoint) -> Option<f64>| -> Vec<MethodCurves> {
-        let seed = |job: &Finished| -> Vec<(f64, f64)> {
-            job.score.times.iter().filter_map(|time| Some((time.step as f64, value(time)?))).collect()
-        };
-        let method = |label: &&str| MethodCurves {
-            label: (*label).to_owned(),
-            seeds: drawing.of(data, label).map(seed).filter(|curve| curve.len() > 1).collect(),
-        };
-        drawing.methods.iter().map(method).filter(|m| !m.seeds.is_empty()).collect()
-    };
-    let solids: Vec<symsol::Curves> = drawing
-        .data
-        .iter()
-        .map(|(data, title)| symsol::Curves {
+    let (mut solids, mut notes) = (Vec::new(), Vec::new());
+    for (data, title) in &drawing.data {
+        let curves = symsol::Curves {
             title: (*title).to_owned(),
-            drift: curves(data, |time| time.drift),
-            spread: curves(data, |time| time.spread),
-        })
-        .collect();
-    easel.keep("symsol-training", &symsol::draw_training(drawing.title, &solids)?)?;
-    Ok(Vec::new())
+            drift: drawing.curves(data, |time| Some((time.step as f64, time.drift?))),
+            spread: drawing.curves(data, |time| Some((time.step as f64, time.spread?))),
+        };
+        match curves.drift.is_empty() && curves.spread.is_empty() {
+            true => notes.push(not_drawn(title)),
+            false => solids.push(curves),
+        }
+    }
+    if !solids.is_empty() {
+        easel.keep("symsol-training", &symsol::draw_training(drawing.title, &solids)?)?;
+    }
+    Ok(notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{Experiment, Outcomes, Plan, testing};
+
+    /// Keeps the text of figures.
+    #[derive(Default)]
+    struct Pile(Vec<(String, String)>);
+
+    impl Easel for Pile {
+        fn keep(&mut self, name: &str, figure: &Figure) -> Result<(), CliError> {
+            self.0.push((name.to_owned(), figure.to_svg()));
+            Ok(())
+        }
+    }
+
+    /// Scores with curves of the jobs that are wanted, `rate` times as fast, with this floor.
+    fn finish(plan: &Plan, outcomes: &mut Outcomes, wanted: impl Fn(&Place) -> Option<(f64, f64)>) {
+        for run in &plan.runs {
+            let Some((rate, floor)) = wanted(&run.place) else { continue };
+            let point = |i: u64| TimePoint {
+                step: 10 * i,
+                step_seconds: i as f64 / rate,
+                mmd: Some(0.5 / i as f64),
+                drift: Some(0.1 / i as f64),
+                spread: Some(1.0 / i as f64),
+                ..TimePoint::default()
+            };
+            let score = testing::score(&run.job.id, &[("mmd_curve_floor", floor)]);
+            outcomes.scores.insert(run.job.id.clone(), Score { times: (1..=16).map(point).collect(), ..score });
+        }
+    }
+
+    fn drawn(plan: &Plan, outcomes: &Outcomes) -> (Vec<String>, Pile) {
+        let mut pile = Pile::default();
+        // No run folder is there.
+        let notes = draw(&Summary::new(plan, outcomes), Path::new("no such folder"), &mut pile).unwrap();
+        (notes, pile)
+    }
+
+    #[test]
+    fn only_figures_that_open_runs_need_them() {
+        let opened = ["figure-intro", "figure-earth", "figure-so3", "figure-discrete", "figure-loss", "figure-symsol"];
+        assert!(opened.iter().all(|name| needs_runs(name)));
+        for name in ["figure-mmd-vs-time", "figure-symsol-training", "figure-base-s2", "table-earth"] {
+            assert!(!needs_runs(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn mmd_over_time_compares_the_pairs_that_are_there() {
+        let plan = testing::plan_of(Experiment::named("figure-mmd-vs-time", false).unwrap());
+        let mut outcomes = Outcomes::default();
+        finish(&plan, &mut outcomes, |place| match place.method.as_str() {
+            "MAD, default" => Some((4.0, 0.03)),
+            "DSM, default" => Some((1.0, 0.03)),
+            _ => None,
+        });
+        let (notes, pile) = drawn(&plan, &outcomes);
+        let words = "MAD, default reaches DSM, default's final MMD (0.031) 4.0× sooner";
+        assert_eq!(notes, [format!("K = 64: {words}: 4.0 s against 16.0 s.")]);
+        assert_eq!(pile.0[0].0, "mmd-vs-time-K64");
+        assert!(pile.0[0].1.contains(words), "{}", pile.0[0].1);
+
+        // One method alone is drawn without a comparison; a second pair has a line of its own.
+        let mut one = Outcomes::default();
+        finish(&plan, &mut one, |place| (place.method == "DSM").then_some((1.0, 0.03)));
+        let (notes, pile) = drawn(&plan, &one);
+        assert_eq!((notes.len(), pile.0.len()), (0, 1));
+        finish(&plan, &mut outcomes, |place| match place.method.as_str() {
+            "MAD" => Some((2.0, 0.03)),
+            "DSM" => Some((1.0, 0.03)),
+            _ => None,
+        });
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert!(notes.len() == 2 && notes[1].contains("MAD reaches DSM's final MMD (0.031) 2.0× sooner"), "{notes:?}");
+        assert_eq!(pile.0[0].1.matches("× sooner").count(), 2);
+    }
+
+    #[test]
+    fn floors_belong_to_the_data_set_that_is_drawn() {
+        let mut experiment = Experiment::named("figure-mmd-vs-time", false).unwrap();
+        let other = experiment.data[0].clone();
+        experiment.data.push(crate::reproduce::experiment::DataSet { key: "other".into(), ..other.clone() });
+        experiment.data.push(crate::reproduce::experiment::DataSet { key: "none".into(), title: None, ..other });
+        let plan = testing::plan_of(experiment);
+        let mut outcomes = Outcomes::default();
+        finish(&plan, &mut outcomes, |place| match place.data.as_str() {
+            "K64" => Some((1.0, 0.03)),
+            "other" => Some((1.0, 0.05)),
+            _ => None,
+        });
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert!(pile.0.len() == 2 && pile.0[0].1.contains("floor 0.030") && pile.0[1].1.contains("floor 0.050"));
+        assert!(notes.contains(&"Not drawn: none: no finished run has a curve.".to_owned()), "{notes:?}");
+    }
+
+    #[test]
+    fn curves_of_solids_need_no_runs() {
+        let plan = testing::plan_of(Experiment::named("figure-symsol-training", false).unwrap());
+        let mut outcomes = Outcomes::default();
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert_eq!((notes.len(), pile.0.len()), (2, 0));
+        finish(&plan, &mut outcomes, |place| (place.data == "cone").then_some((1.0, 0.0)));
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert_eq!((notes.len(), pile.0.len()), (1, 1));
+        assert!(pile.0[0].1.contains("Cone: drift") && !pile.0[0].1.contains("Cube: drift"));
+    }
+
+    #[test]
+    fn figures_of_runs_are_not_drawn_from_scores_alone() {
+        let plan = testing::plan_of(Experiment::named("figure-loss", false).unwrap());
+        let mut outcomes = Outcomes::default();
+        finish(&plan, &mut outcomes, |_| Some((1.0, 0.03)));
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert!(notes[0].starts_with("Not drawn: no method has a finished run") && pile.0.is_empty(), "{notes:?}");
+    }
 }

@@ -23,4 +23,13 @@ pub enum ExperimentError {
     /// A method with settings that `mad fit` would refuse.
     #[error("{origin}: method `{method}` on `{data}`: {problem}")]
     Settings { origin: String, method: String, data: String, problem: Box<ConfigError> },
+    /// Fresh rows asked of something that has no more of them.
+    #[error(
+        "{origin}: score.fresh: `{data}` is {what}, of which no fresh rows can be drawn; leave score.fresh out, or use one of \
+         {laws}"
+    )]
+    NoLaw { origin: String, data: String, what: &'static str, laws: String },
+    /// A worker read something else than its job was planned for.
+    #[error("{file} has changed since this job was planned; start `mad reproduce` again, which plans it anew")]
+    Changed { file: String },
 }

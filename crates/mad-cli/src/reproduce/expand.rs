@@ -1,10 +1,6 @@
 //! From an experiment to all combinations of protocol, data set, method, seed and grid.
 
-use super::{
-    Experiment, ExperimentError,
-    experiment::{DataSet, Method},
-    pictures,
-};
+use super::{Experiment, ExperimentError, experiment::DataSet, pictures};
 use mad_nn::config::Partial;
 use toml::{Table, Value};
 
@@ -28,6 +24,13 @@ pub struct Place {
     /// Values on the grid, as `key=value`; empty without a grid.
     pub grid: String,
     pub seed: u64,
+}
+
+impl Place {
+    /// Whether it belongs to this cell of the tables.
+    pub fn is_in(&self, protocol: &str, data: &str, method: &str) -> bool {
+        self.protocol == protocol && self.data == data && self.method == method
+    }
 }
 
 impl std::fmt::Display for Place {
@@ -60,7 +63,17 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
                         settings.extend(layer.clone());
                     }
                     settings.extend(method.on.get(&data.key).cloned().unwrap_or_default());
-                    for (grid, settings) in points(settings, if grid { Some(method) } else { None }) {
+                    if grid {
+                        settings.extend(method.grid.clone());
+                    }
+                    if let Some((key, _)) = settings.iter().find(|(_, value)| is_empty_list(value)) {
+                        return Err(ExperimentError::Value {
+                            origin: experiment.name.clone(),
+                            key: format!("method `{}` on `{}`: {key}", method.label, data.key),
+                            problem: "the list is empty, so that no run would be left; give at least one value".into(),
+                        });
+                    }
+                    for (grid, settings) in points(settings) {
                         check(experiment, &method.label, data, &settings)?;
                         if !grid.is_empty() && crate::source::solid_of(data.source()).is_some() {
                             return Err(ExperimentError::Value {
@@ -80,9 +93,12 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
     Ok(combinations)
 }
 
-/// The points of the grid: every list is replaced by each of its values. `searched` brings further lists.
-fn points(mut settings: Table, searched: Option<&Method>) -> Vec<(String, Table)> {
-    settings.extend(searched.map(|method| method.grid.clone()).unwrap_or_default());
+fn is_empty_list(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// The points of the grid: every list is replaced by each of its values.
+fn points(settings: Table) -> Vec<(String, Table)> {
     let mut all = vec![(String::new(), settings.clone())];
     for (key, value) in settings {
         let Value::Array(values) = value else { continue };
@@ -204,5 +220,17 @@ mod tests {
         assert!(text.contains("t: method `A` on `x`") && text.contains("did you mean `width`"), "{text}");
         assert!(error("batch = 16", "batch = 'many'").contains("batch"));
         assert!(error("batch = 16", "seed = 16").contains("seeds"));
+    }
+
+    #[test]
+    fn empty_lists_are_refused_with_their_key() {
+        let error = |from: &str, to: &str, grid: bool| {
+            let experiment = Experiment::from_toml(&TEXT.replace(from, to), "t", false).unwrap();
+            expand(&experiment, grid).unwrap_err().to_string()
+        };
+        let text = error("ema = [0.0, 0.5]", "ema = []", false);
+        assert!(text.contains("t: method `A` on `x`: ema") && text.contains("empty"), "{text}");
+        let text = error("[1e-3, 1e-2, 1e-1]", "[]", true);
+        assert!(text.contains("t: method `B` on `x`: learning_rate"), "{text}");
     }
 }

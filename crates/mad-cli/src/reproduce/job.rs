@@ -12,7 +12,7 @@
 //! A worker says `step N` on its standard output now and then. It stops, with a checkpoint, when its standard input ends,
 //! which also happens if the process that started it dies.
 
-use super::{pictures, plan, score};
+use super::{identity, pictures, plan, score};
 use crate::args::Common;
 use crate::error::CliError;
 use crate::output::write_whole;
@@ -20,6 +20,7 @@ use mad_core::data::{self, ColumnOptions};
 use mad_core::metrics::Kernel;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
+use mad_nn::pose::PoseRun;
 use mad_nn::train::{self, Observer, Outcome, StepReport};
 use mad_nn::{Contents, Run};
 use serde::de::DeserializeOwned;
@@ -51,6 +52,9 @@ pub struct Job {
     pub score: JobScore,
     /// Training steps.
     pub steps: u64,
+    /// Hash of the file of the base measure, if it is read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_hash: Option<String>,
 }
 
 /// Where the rows come from.
@@ -61,6 +65,9 @@ pub struct JobData {
     pub source: String,
     pub manifold: Option<String>,
     pub rows: Option<usize>,
+    /// Hash of all rows; empty for pictures, which are made from the settings.
+    #[serde(default)]
+    pub hash: String,
 }
 
 /// How the run is scored.
@@ -79,7 +86,7 @@ pub struct JobScore {
 pub struct TimePoint {
     /// Steps done.
     pub step: u64,
-    /// Seconds spent on loss and update: time by the paper's rule.
+    /// Seconds spent on drawing batches, loss and update: an upper bound of the paper's rule, which leaves out the batches.
     pub step_seconds: f64,
     /// Seconds with the fit of the base, validation and checkpoints, without the MMD of this file.
     pub seconds: f64,
@@ -100,8 +107,10 @@ pub struct Made<'a> {
     /// All settings as text.
     pub text: &'a str,
     pub steps: u64,
-    /// Hash of all rows.
-    pub data_hash: &'a str,
+    /// Hash of the file of the base measure, if it is read from one.
+    pub base_hash: Option<String>,
+    /// Version of the fit that it rests on, if it does.
+    pub fit: Option<u32>,
 }
 
 impl Job {
@@ -109,14 +118,19 @@ impl Job {
     pub fn new(data: JobData, seed: u64, settings: String, score: JobScore, made: &Made) -> Self {
         let mut hasher = blake3::Hasher::new();
         let scoring = serde_json::to_string(&score).expect("numbers and names can be written as JSON");
-        for part in [&format!("{SCHEMA}"), made.text, made.data_hash, &scoring] {
+        // Further parts only where they matter: other ids stay what they were.
+        let base = made.base_hash.iter().map(|hash| format!("base {hash}"));
+        let further = base.chain(made.fit.map(|version| format!("fit {version}")));
+        let parts = [format!("{SCHEMA}"), made.text.to_owned(), data.hash.clone(), scoring];
+        for part in parts.into_iter().chain(further) {
             hasher.update(part.as_bytes());
             hasher.update(b"\n");
         }
         let hash = hasher.finalize().to_hex();
         let words = format!("{}-{}-s{seed}", data.source, made.name);
         let safe: String = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        Self { id: format!("{safe}-{}", &hash[..12]), data, seed, settings, score, steps: made.steps }
+        let (id, base_hash) = (format!("{safe}-{}", &hash[..12]), made.base_hash.clone());
+        Self { id, data, seed, settings, score, steps: made.steps, base_hash }
     }
 
     /// Its folder.
@@ -128,6 +142,13 @@ impl Job {
     pub fn finished(&self, out: &Path) -> Option<score::Score> {
         let text = std::fs::read(self.folder(out).join("score.json")).ok()?;
         serde_json::from_slice::<score::Score>(&text).ok().filter(|score| score.id == self.id)
+    }
+
+    /// Its score, if it is finished and its run is there as well.
+    pub fn finished_with_run(&self, out: &Path) -> Option<score::Score> {
+        let run = self.folder(out).join("run");
+        let is_there = run.join("run.json").is_file() || PoseRun::is_at(&run);
+        is_there.then(|| self.finished(out)).flatten()
     }
 }
 
@@ -149,10 +170,16 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
     settings.flag("job.json", "seed", job.seed as i64)?;
     let spec = job.data.manifold.clone().or(own).unwrap_or_default();
     let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
+    identity::check(&job.data.source, &job.data.hash, &identity::of_rows(&loaded))?;
     let preparing = Instant::now();
     let run = folder.join("run");
     let kept_base = Run::open(&run).and_then(|run| run.base_choice()).ok();
     let contents = Contents::with_base(&table, loaded, &settings, kept_base)?;
+    if let Some(planned) = &job.base_hash {
+        let base = &contents.config.base;
+        let found = identity::of_base(base)?.unwrap_or_default();
+        identity::check(identity::base_file(base).unwrap_or(base), planned, &found)?;
+    }
     let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
     let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
     if fit.outcome == Outcome::Interrupted {
@@ -318,5 +345,35 @@ impl Observer for Watcher<'_> {
         if self.failed.is_none() && self.points.last().is_none_or(|last| last.step < step) {
             self.failed = self.take(step).err();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(base_hash: Option<&str>, fit: Option<u32>) -> Job {
+        let data = JobData { source: "a set".into(), manifold: None, rows: None, hash: "rows".into() };
+        let score = JobScore { samples: 7, fresh: None, kernels: Vec::new(), curve: None };
+        let made = Made { name: "mad", text: "steps = 1\n", steps: 1, base_hash: base_hash.map(str::to_owned), fit };
+        Job::new(data, 3, "steps = 1".into(), score, &made)
+    }
+
+    #[test]
+    fn ids_know_fits_and_base_files_and_stay_what_they_were_without() {
+        let scoring = r#"{"samples":7,"fresh":null,"kernels":[],"curve":null}"#;
+        let hash = blake3::hash(format!("1\nsteps = 1\n\nrows\n{scoring}\n").as_bytes()).to_hex();
+        assert_eq!(job(None, None).id, format!("a-set-mad-s3-{}", &hash[..12]));
+        let ids = [job(None, None), job(None, Some(1)), job(None, Some(2)), job(Some("x"), None), job(Some("y"), None)];
+        let ids: std::collections::BTreeSet<String> = ids.into_iter().map(|job| job.id).collect();
+        assert_eq!(ids.len(), 5);
+    }
+
+    #[test]
+    fn job_files_keep_the_hashes() {
+        let job = job(Some("x"), None);
+        let text = serde_json::to_string(&job).unwrap();
+        assert!(text.contains(r#""hash":"rows""#) && text.contains(r#""base_hash":"x""#), "{text}");
+        assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
     }
 }

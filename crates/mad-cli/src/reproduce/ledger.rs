@@ -3,34 +3,56 @@
 use super::Score;
 use crate::error::CliError;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file with one score per line. A line belongs to the job whose id it holds, and the id is a hash of everything the job is
-/// made from: a line of other settings or other data is never taken for it.
+/// A file with one score per line. A line belongs to the job whose id it holds. The id is a short hash of the settings, the rows,
+/// the way of scoring and the version of fitted bases, so that a line of other settings or data is not taken for it. It does not
+/// know the program: a score of older code stays until its line is removed.
 #[derive(Debug, Default)]
 pub struct Ledger {
     path: Option<PathBuf>,
     scores: BTreeMap<String, Score>,
+    cut_off: Vec<usize>,
 }
 
 impl Ledger {
-    /// Reads the file; an absent one is empty.
+    /// Reads the file; an absent one is empty. A line that was cut off while it was written is left out.
     pub fn open(path: Option<&Path>) -> Result<Self, CliError> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(CliError::io(path, e)),
         };
-        let mut scores = BTreeMap::new();
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let score: Score = serde_json::from_str(line).map_err(|e| {
-                CliError::Usage(format!("{}, line {}: not a score ({e}); remove the line", path.display(), number + 1))
-            })?;
-            scores.insert(score.id.clone(), score);
+        let mut ledger = Self { path: Some(path.to_path_buf()), ..Self::default() };
+        for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            // Without its end, so that a record cut in the middle of a word ends there too.
+            match serde_json::from_slice::<Score>(line.trim_ascii_end()) {
+                Ok(score) => {
+                    ledger.scores.insert(score.id.clone(), score);
+                }
+                // The end is missing: of the file, or of a record before others were added.
+                Err(e) if e.is_eof() || !line.ends_with(b"\n") => ledger.cut_off.push(number + 1),
+                Err(e) => {
+                    let place = format!("{}, line {}", path.display(), number + 1);
+                    return Err(CliError::Usage(format!("{place}: not a score ({e}); remove the line")));
+                }
+            }
         }
-        Ok(Self { path: Some(path.to_path_buf()), scores })
+        Ok(ledger)
+    }
+
+    /// What is to be said about the file.
+    pub fn notices(&self) -> impl Iterator<Item = String> {
+        let path = self.path.as_deref().unwrap_or(Path::new("")).display();
+        self.cut_off
+            .iter()
+            .map(move |line| format!("{path}, line {line}: cut off, so that it is left out; it can be removed"))
     }
 
     /// The score of a job, if the file has it.
@@ -38,34 +60,41 @@ impl Ledger {
         self.scores.get(id)
     }
 
-    /// Adds a score to the file, unless it is there.
+    /// Adds a score to the file, unless it was there when the file was opened. Other processes that add wait for their turn.
     pub fn add(&mut self, score: &Score) -> Result<(), CliError> {
         let Some(path) = self.path.as_ref().filter(|_| !self.scores.contains_key(&score.id)) else { return Ok(()) };
         let line = serde_json::to_string(score).expect("numbers and names can be written as JSON") + "\n";
-        let mut file =
-            std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|e| CliError::io(path, e))?;
-        file.write_all(line.as_bytes()).map_err(|e| CliError::io(path, e))?;
+        let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
+        open().and_then(|file| append(file, line)).map_err(|e| CliError::io(path, e))?;
         self.scores.insert(score.id.clone(), score.clone());
         Ok(())
     }
 }
 
+/// Adds a line of its own at the end. The lock goes with the file.
+fn append(mut file: File, mut line: String) -> std::io::Result<()> {
+    match file.lock() {
+        Err(e) if e.kind() != ErrorKind::Unsupported => return Err(e),
+        _ => {}
+    }
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        line.insert(0, '\n');
+    }
+    file.write_all(line.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::testing;
 
     fn score(id: &str, nll: f64) -> Score {
-        Score {
-            id: id.into(),
-            version: "1".into(),
-            data_hash: String::new(),
-            values: [("nll".to_owned(), Some(nll))].into(),
-            bounds: Vec::new(),
-            kernels: BTreeMap::new(),
-            samples: 1,
-            times: Vec::new(),
-            seconds: 0.5,
-        }
+        Score { seconds: 0.5, ..testing::score(id, &[("nll", nll)]) }
     }
 
     #[test]
@@ -79,7 +108,7 @@ mod tests {
         let again = Ledger::open(Some(&path)).unwrap();
         assert_eq!(again.get("a"), Some(&score("a", 0.25)));
         assert_eq!(again.get("b"), Some(&score("b", -1.5)));
-        assert_eq!((again.get("c"), again.scores.len()), (None, 2));
+        assert_eq!((again.get("c"), again.scores.len(), again.notices().count()), (None, 2, 0));
     }
 
     #[test]
@@ -90,5 +119,47 @@ mod tests {
         let error = Ledger::open(Some(&path)).unwrap_err().to_string();
         assert!(error.contains("scores.jsonl, line 2"), "{error}");
         assert!(Ledger::open(None).unwrap().get("a").is_none());
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_does_not_stand_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        let line = |score: &Score| serde_json::to_string(score).unwrap();
+        let (a, b) = (line(&score("a", 1.0)), line(&score("b", 2.0)));
+        // However little or much of it was written.
+        for kept in 1..b.len() {
+            std::fs::write(&path, format!("{a}\n{}", &b[..kept])).unwrap();
+            let mut ledger = Ledger::open(Some(&path)).unwrap();
+            let notices: Vec<String> = ledger.notices().collect();
+            assert!(notices.len() == 1 && notices[0].contains("scores.jsonl, line 2"), "{notices:?}");
+            assert!(ledger.get("a").is_some() && ledger.get("b").is_none());
+            ledger.add(&score("b", 2.0)).unwrap();
+            let again = Ledger::open(Some(&path)).unwrap();
+            assert_eq!((again.get("a"), again.get("b")), (Some(&score("a", 1.0)), Some(&score("b", 2.0))));
+        }
+        // Only the end of the line is missing: the score is whole.
+        std::fs::write(&path, &a).unwrap();
+        let mut ledger = Ledger::open(Some(&path)).unwrap();
+        assert_eq!((ledger.get("a").is_some(), ledger.notices().count()), (true, 0));
+        ledger.add(&score("b", 2.0)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{a}\n{b}\n"));
+    }
+
+    #[test]
+    fn several_at_a_time_leave_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let path = &path;
+                scope.spawn(move || {
+                    let mut ledger = Ledger::open(Some(path)).unwrap();
+                    (0..25).for_each(|i| ledger.add(&score(&format!("{writer}-{i}"), 1.0)).unwrap());
+                });
+            }
+        });
+        let ledger = Ledger::open(Some(&path)).unwrap();
+        assert_eq!((ledger.scores.len(), ledger.notices().count()), (100, 0));
     }
 }

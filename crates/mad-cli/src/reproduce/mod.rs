@@ -6,18 +6,21 @@
 //! job.rs         one worker: train             score.rs     one worker: score
 //! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
 //! draw.rs        figures from finished jobs    results.rs   everything in one document
-//! ledger.rs      scores without their runs      pictures.rs  runs on pictures of solids
+//! ledger.rs      scores without their runs     pictures.rs  runs on pictures of solids
+//! identity.rs    what ids know beside settings cost.rs      how long runs took
 //! ```
 //!
 //! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose
-//! `score.json` is there is never done again.
+//! `score.json` is there is not done again, unless a figure needs its run and that is gone.
 
 mod check;
+mod cost;
 mod draw;
 mod error;
 mod expand;
 mod experiment;
 pub mod figures;
+mod identity;
 mod job;
 mod ledger;
 mod pictures;
@@ -29,7 +32,10 @@ mod results;
 mod schedule;
 mod score;
 mod summary;
+#[cfg(test)]
+mod testing;
 
+pub use cost::Cost;
 pub use draw::{Easel, draw, needs_runs};
 pub use error::ExperimentError;
 pub use experiment::{Experiment, Only};
@@ -38,7 +44,7 @@ pub use ledger::Ledger;
 pub use plan::{Plan, Planned, plan};
 pub use report::Report;
 pub use results::{machine, write_results};
-pub use schedule::{Outcomes, Schedule, Wanted};
+pub use schedule::{Outcomes, Schedule, Wanted, program};
 pub use score::Score;
 pub use summary::Summary;
 

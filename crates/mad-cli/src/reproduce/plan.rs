@@ -1,9 +1,10 @@
 //! From combinations to jobs: data read, settings resolved, everything hashed.
 
 use super::{
-    Experiment, Job,
+    Experiment, ExperimentError, Job,
     expand::{Combination, Place, expand},
     experiment::{DataSet, Scoring},
+    identity,
     job::{JobData, JobScore, Made},
     pictures,
 };
@@ -15,6 +16,7 @@ use mad_core::manifold::Manifold;
 use mad_nn::config::Partial;
 use mad_nn::{Config, ConfigError};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// An experiment with all its jobs.
@@ -42,11 +44,14 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
         let source = match sources.get(&(place.data.clone(), place.seed)) {
             Some(known) => known,
             None => {
-                let read = Source::read(common, data, experiment.score.fresh, place.seed)?;
+                if experiment.score.fresh.is_some() {
+                    must_be_law(&experiment.name, data)?;
+                }
+                let read = Source::read(common, data, place.seed)?;
                 sources.entry((place.data.clone(), place.seed)).or_insert(read)
             }
         };
-        let failed = |problem: ConfigError| super::ExperimentError::Settings {
+        let failed = |problem: ConfigError| ExperimentError::Settings {
             origin: experiment.name.clone(),
             method: place.method.clone(),
             data: place.data.clone(),
@@ -69,9 +74,11 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             kernels: experiment.score.kernels.clone(),
             curve,
         };
-        let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows: data.rows };
+        let hash = source.hash.clone();
+        let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows: data.rows, hash };
         let name = if config.recipe == "default" { &config.method } else { &config.recipe };
-        let made = Made { name, text: &config.to_toml(), steps: config.steps, data_hash: &source.hash };
+        let (base_hash, fit) = (identity::of_base(&config.base)?, identity::of_fit(&config));
+        let made = Made { name, text: &config.to_toml(), steps: config.steps, base_hash, fit };
         let job = Job::new(data, place.seed, settings.to_string(), score, &made);
         runs.push(Planned { place, job });
     }
@@ -95,9 +102,26 @@ fn picture_job(
     }
     let Scoring { samples, fresh, kernels } = experiment.score.clone();
     let score = JobScore { samples, fresh, kernels, curve };
-    let source = JobData { source: data.source().into(), manifold: None, rows: None };
-    let made = Made { name: &config.method, text: &config.to_toml(), steps: config.steps, data_hash: "" };
+    let source = JobData { source: data.source().into(), manifold: None, rows: None, hash: String::new() };
+    let made = Made { name: &config.method, text: &config.to_toml(), steps: config.steps, base_hash: None, fit: None };
     Ok(Job::new(source, place.seed, settings.to_string(), score, &made))
+}
+
+/// Refuses fresh rows of files and of tables: they would be training rows again.
+fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
+    let what = match generators::dataset(data.source()) {
+        _ if Path::new(data.source()).exists() => "a file",
+        Ok((entry, _)) if !entry.is_law => "a table",
+        // Names that nobody knows are refused when they are read.
+        _ => return Ok(()),
+    };
+    let laws: Vec<&str> = generators::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
+    Err(ExperimentError::NoLaw {
+        origin: origin.to_owned(),
+        data: data.source().to_owned(),
+        what,
+        laws: laws.join(", "),
+    })
 }
 
 /// Data as one seed sees them.
@@ -109,24 +133,14 @@ struct Source {
 }
 
 impl Source {
-    fn read(common: &Common, data: &DataSet, fresh: Option<usize>, seed: u64) -> Result<Self, CliError> {
-        if fresh.is_some() && generators::dataset(data.source()).is_err() {
-            let text =
-                format!("score.fresh: {} is a file; fresh rows can be made of generated sets only", data.source());
-            return Err(CliError::Usage(text));
-        }
+    fn read(common: &Common, data: &DataSet, seed: u64) -> Result<Self, CliError> {
         let (table, own) = table(common, data.source(), data.rows, seed)?;
         let Some(spec) = data.manifold.clone().or(own) else {
             return Err(CliError::Usage(format!("data `{}`: manifold is missing; it is a file", data.key)));
         };
         let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(loaded.manifold.spec().as_bytes());
-        loaded.points.as_slice().iter().for_each(|v| {
-            hasher.update(&v.to_le_bytes());
-        });
-        let distinct = data::duplicates(&loaded.points).distinct;
-        Ok(Self { manifold: loaded.manifold, hash: hasher.finalize().to_hex().to_string(), distinct })
+        let (hash, distinct) = (identity::of_rows(&loaded), data::duplicates(&loaded.points).distinct);
+        Ok(Self { manifold: loaded.manifold, hash, distinct })
     }
 }
 
@@ -138,4 +152,24 @@ pub fn table(
     seed: u64,
 ) -> Result<(data::Table, Option<String>), CliError> {
     input::table(common, &Reading::default(), source, rows, seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_rows_come_from_laws_only() {
+        let refusal = |source: &str| {
+            let text = format!("title = 't'\n[[data]]\nkey = 'd'\nsource = '{source}'");
+            let experiment = Experiment::from_toml(&text, "mine", false).unwrap();
+            must_be_law(&experiment.name, &experiment.data[0]).err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal("so3-mixture:64"), None);
+        for (source, what) in [("earthquakes-week", "a table"), ("earthquake", "a table"), ("Cargo.toml", "a file")] {
+            let error = refusal(source).unwrap();
+            assert!(error.contains("mine: score.fresh") && error.contains(source) && error.contains(what), "{error}");
+            assert!(error.contains("so3-mixture") && !error.contains("one of earthquake"), "{error}");
+        }
+    }
 }

@@ -122,7 +122,7 @@ pub const QUANTITIES: &[Quantity] = &[
         "step_ms",
         "time per training step, ms",
         Style::Fixed(2),
-        "the paper's rule: loss and update after the batch is loaded; one thread, all cores busy",
+        "loss and update, with the drawing of the batch, so an upper bound of the paper's rule; one thread, all cores busy",
     ),
     quantity("train_seconds", "training, s", Style::Fixed(1), "with validation and checkpoints; one thread"),
     quantity("sampling_seconds", "sampling, s per 1000", Style::Fixed(3), "one thread, all cores busy"),

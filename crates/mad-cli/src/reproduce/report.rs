@@ -1,6 +1,6 @@
 //! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
 
-use super::{Easel, Planned, Score, Summary, draw, quantity::Quantity, summary::Cell};
+use super::{Cost, Easel, Planned, Summary, draw, quantity::Quantity, summary::Cell};
 use crate::error::CliError;
 use crate::output;
 use crate::output::write_whole;
@@ -184,6 +184,10 @@ fn notes(summary: &Summary) -> Vec<String> {
                 if let Some(grid) = summary.choice(protocol, &data.key, &method.label) {
                     notes.push(format!("{} on {}: {grid}, chosen on the validation part.", method.label, data.key));
                 }
+                if summary.undecided(protocol, &data.key, &method.label) {
+                    let why = "nothing chosen, as no point of its grid has all seeds";
+                    notes.push(format!("{} on {}: {why}.", method.label, data.key));
+                }
             }
         }
     }
@@ -192,11 +196,9 @@ fn notes(summary: &Summary) -> Vec<String> {
             notes.push(format!("Failed: {place}: {}", words.lines().last().unwrap_or_default()));
         }
     }
-    let seconds = total_seconds(summary);
     if !summary.plan.runs.is_empty() {
         let seeds: Vec<String> = experiment.seeds.iter().map(u64::to_string).collect();
-        // Scores from a ledger may come without their times.
-        let time = if seconds > 0.0 { format!(": {} of one core in all", duration(seconds)) } else { String::new() };
+        let time = cost(summary).words().map_or(String::new(), |words| format!(": {words}"));
         let (all, done) =
             (summary.plan.runs.len(), summary.plan.runs.iter().filter_map(|run| summary.score(run)).count());
         let runs = if done < all { format!("{done} of {all} runs") } else { format!("{all} runs") };
@@ -205,18 +207,9 @@ fn notes(summary: &Summary) -> Vec<String> {
     notes
 }
 
-/// Seconds of training and scoring over all runs.
-fn total_seconds(summary: &Summary) -> f64 {
-    summary.plan.runs.iter().filter_map(|run| summary.score(run)).map(Score::total_seconds).sum()
-}
-
-/// Seconds in words.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
+/// How long its runs took.
+fn cost(summary: &Summary) -> Cost {
+    summary.plan.runs.iter().filter_map(|run| summary.score(run)).collect()
 }
 
 fn text(summary: &Summary, grids: &[(String, Vec<Grid>)], notes: &[String], folder: &Path) -> String {
@@ -336,6 +329,48 @@ fn object(summary: &Summary, notes: &[String], pictures: &[String], command: &st
     json!({
         "experiment": experiment.name, "quick": experiment.hurried, "title": experiment.title, "command": command,
         "cells": cells, "jobs": jobs.collect::<Vec<_>>(), "notes": notes, "figures": pictures,
-        "seconds": total_seconds(summary),
+        "seconds": cost(summary).seconds(), "timed": cost(summary).known(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{Outcomes, Score, testing};
+
+    #[test]
+    fn notes_say_of_how_many_runs_the_time_is_and_what_could_not_be_chosen() {
+        let plan = testing::plan(
+            "
+            title = 't'
+            seeds = [0, 1]
+            [[data]]
+            key = 'd'
+            [[method]]
+            label = 'A'
+            [[method]]
+            label = 'B'
+            settings = { learning_rate = [1e-3, 1e-4] }
+            ",
+        );
+        let mut outcomes = Outcomes::default();
+        // Both seeds of A and one run of B; the time of one of them was kept.
+        let first = plan.runs.iter().position(|run| run.place.method == "B").unwrap();
+        let both = plan.runs.iter().filter(|run| run.place.method == "A");
+        for (run, seconds) in both.chain([&plan.runs[first]]).zip([10.0, 0.0, 0.0]) {
+            let score = testing::score(&run.job.id, &[("nll", 1.0), ("train_seconds", 50.0)]);
+            outcomes.scores.insert(run.job.id.clone(), Score { seconds, ..score });
+        }
+        let summary = Summary::new(&plan, &outcomes);
+        let notes = notes(&summary);
+        assert_eq!(notes[0], "B on d: nothing chosen, as no point of its grid has all seeds.");
+        assert_eq!(notes[1], "3 of 6 runs, seeds 0, 1: 60 s of one core for the 1 of 3 runs whose time is known.");
+        let object = object(&summary, &notes, &[], "");
+        assert_eq!((&object["seconds"], &object["timed"]), (&60.0.into(), &1.into()));
+
+        let none = Outcomes::default();
+        let summary = Summary::new(&plan, &none);
+        assert_eq!(super::notes(&summary).last().unwrap(), "0 of 6 runs, seeds 0, 1.");
+        assert!(super::object(&summary, &[], &[], "")["seconds"].is_null());
+    }
 }

@@ -1,6 +1,6 @@
 //! One document with all tables and figures.
 
-use super::{Outcomes, Report, report::duration};
+use super::{Outcomes, Report};
 use crate::error::CliError;
 use crate::output::write_whole;
 use std::path::Path;
@@ -33,8 +33,7 @@ pub fn write_results(
 ) -> Result<(), CliError> {
     let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(stem.as_ref());
-    let seconds = outcomes.seconds();
-    let time = if seconds > 0.0 { format!(", {} of one core", duration(seconds)) } else { String::new() };
+    let time = outcomes.cost().words().map_or(String::new(), |words| format!(", {words}"));
     let mut parts = vec![
         "# Results".to_owned(),
         format!(

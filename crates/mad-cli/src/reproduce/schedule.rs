@@ -1,6 +1,6 @@
 //! Jobs on the cores there are: worker processes, their progress, their end.
 
-use super::{Job, Ledger, Score};
+use super::{Cost, Job, Ledger, Score};
 use crate::args::Common;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -34,9 +34,9 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Seconds of training and scoring over all jobs.
-    pub fn seconds(&self) -> f64 {
-        self.scores.values().map(Score::total_seconds).sum()
+    /// How long all jobs took.
+    pub fn cost(&self) -> Cost {
+        self.scores.values().collect()
     }
 
     /// Whether nothing is left to do for this job.
@@ -57,6 +57,8 @@ pub struct Wanted {
 /// How jobs are done, each once.
 pub struct Schedule<'a> {
     pub common: &'a Common,
+    /// The program that workers run; see [`program`].
+    pub program: &'a Path,
     pub out: &'a Path,
     /// Worker processes at a time.
     pub workers: usize,
@@ -66,10 +68,24 @@ pub struct Schedule<'a> {
     pub run_nothing: bool,
 }
 
+/// This very program. Where the system has a name for it, that one stays right if the file is replaced or removed; elsewhere the
+/// path is the one at the start.
+pub fn program() -> Result<PathBuf, CliError> {
+    let running = Path::new("/proc/self/exe");
+    match cfg!(target_os = "linux") && running.exists() {
+        true => Ok(running.to_path_buf()),
+        false => std::env::current_exe().map_err(|e| CliError::io("mad", e)),
+    }
+}
+
 impl Schedule<'_> {
-    /// The score of a job that is finished: from its folder, or from the ledger unless its folder is needed.
+    /// The score of a job that is finished: from its folder or from the ledger. If its run is looked into afterwards, the score
+    /// alone is not enough, unless nothing is to be run: then it serves the tables.
     pub fn finished(&self, job: &Job, ledger: &Ledger, folder_needed: bool) -> Option<Score> {
-        job.finished(self.out).or_else(|| ledger.get(&job.id).filter(|_| !folder_needed).cloned())
+        match folder_needed && !self.run_nothing {
+            true => job.finished_with_run(self.out),
+            false => job.finished(self.out).or_else(|| ledger.get(&job.id).cloned()),
+        }
     }
 }
 
@@ -93,7 +109,7 @@ impl Schedule<'_> {
         jobs: &[Wanted],
         ledger: &mut Ledger,
         interrupt: &Interrupt,
-        mut settled: impl FnMut(&Outcomes) -> Result<(), CliError>,
+        mut settled: impl FnMut(&Outcomes),
     ) -> Result<Outcomes, CliError> {
         let mut outcomes = Outcomes::default();
         let mut waiting = VecDeque::new();
@@ -106,7 +122,7 @@ impl Schedule<'_> {
                 None => waiting.push_back(index),
             }
         }
-        settled(&outcomes)?;
+        settled(&outcomes);
         if waiting.is_empty() || self.run_nothing {
             return Ok(outcomes);
         }
@@ -155,7 +171,7 @@ impl Schedule<'_> {
             }
             outcomes.ran += 1;
             done += units(job);
-            settled(&outcomes)?;
+            settled(&outcomes);
         }
         meter.finish();
         match interrupt.signal() {
@@ -174,8 +190,7 @@ impl Schedule<'_> {
         write_whole(&folder.join("job.json"), (text + "\n").as_bytes())?;
         let words = words_file(&folder);
         let errors = std::fs::File::create(&words).map_err(|e| CliError::io(&words, e))?;
-        let program = std::env::current_exe().map_err(|e| CliError::io("mad", e))?;
-        let mut command = Command::new(&program);
+        let mut command = Command::new(self.program);
         command.arg("reproduce-job").arg(&folder).args(["--quiet", "--threads", &self.threads.to_string()]);
         if let Some(path) = self.common.data_dir() {
             command.arg("--data-dir").arg(path);
@@ -183,8 +198,11 @@ impl Schedule<'_> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
         // Ctrl-C on a terminal reaches this process only, which then stops its workers in its own way.
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(|e| CliError::io(program, e))?;
+        {
+            use std::os::unix::process::CommandExt;
+            command.process_group(0).arg0("mad");
+        }
+        let mut child = command.spawn().map_err(|e| CliError::io(self.program, e))?;
         let (input, lines) = (child.stdin.take(), child.stdout.take());
         std::thread::spawn(move || {
             for line in lines.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok) {
@@ -228,4 +246,53 @@ fn words_file(folder: &Path) -> PathBuf {
 /// How much work a job is, in steps.
 fn units(job: &Job) -> u64 {
     job.steps + job.steps / SCORING_SHARE + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::testing;
+
+    #[test]
+    fn scores_of_the_ledger_count_unless_the_run_is_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, path) = (folder.path().join("out"), folder.path().join("scores.jsonl"));
+        let (job, common) = (testing::job("a", 0), testing::common());
+        let mut ledger = Ledger::open(Some(&path)).unwrap();
+        let program = Path::new("none");
+        let schedule = Schedule { common: &common, program, out: &out, workers: 1, threads: 1, run_nothing: false };
+        let finished = |ledger: &Ledger| [false, true].map(|needed| schedule.finished(&job, ledger, needed).is_some());
+        assert_eq!(finished(&ledger), [false, false]);
+        ledger.add(&testing::score("a", &[("nll", 1.0)])).unwrap();
+        assert_eq!(finished(&ledger), [true, false], "the ledger alone");
+
+        // A run that is not at its end has no score in its folder.
+        std::fs::create_dir_all(job.folder(&out).join("run")).unwrap();
+        std::fs::write(job.folder(&out).join("run/run.json"), "{}").unwrap();
+        assert_eq!(finished(&ledger), [true, false], "a run without its score");
+        let score = serde_json::to_string(&testing::score("a", &[])).unwrap();
+        std::fs::write(job.folder(&out).join("score.json"), score).unwrap();
+        assert_eq!(finished(&Ledger::default()), [true, true], "both");
+        std::fs::remove_file(job.folder(&out).join("run/run.json")).unwrap();
+        assert_eq!(finished(&Ledger::default()), [true, false], "a score without its run");
+        std::fs::write(job.folder(&out).join("run/pose.json"), "{}").unwrap();
+        assert_eq!(finished(&Ledger::default()), [true, true], "a run on pictures");
+    }
+
+    #[test]
+    fn tables_of_what_is_finished_take_scores_without_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let (job, common) = (testing::job("a", 0), testing::common());
+        let mut ledger = Ledger::open(Some(&folder.path().join("scores.jsonl"))).unwrap();
+        ledger.add(&testing::score("a", &[("nll", 1.0)])).unwrap();
+        let (program, out) = (Path::new("none"), folder.path());
+        let schedule = Schedule { common: &common, program, out, workers: 1, threads: 1, run_nothing: true };
+        assert!(schedule.finished(&job, &ledger, true).is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn workers_run_this_very_program() {
+        assert_eq!(program().unwrap(), Path::new("/proc/self/exe"));
+    }
 }

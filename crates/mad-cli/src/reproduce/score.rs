@@ -2,7 +2,7 @@
 
 use super::job::{Job, TimePoint};
 use crate::args::Common;
-use crate::commands::eval;
+use crate::commands::eval::FLOOR_DRAWS;
 use crate::commands::opened::{Opened, SamplerChoice};
 use crate::error::CliError;
 use mad_core::Points;
@@ -10,13 +10,11 @@ use mad_core::data::generators::{self, so3_mixture::So3Mixture};
 use mad_core::manifold::Manifold;
 use mad_core::metrics::{Kernel, floor, mmd, total_variation};
 use mad_nn::Part;
+use mad_nn::method::Likelihood;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
-
-/// Subsets over which a floor is averaged.
-const FLOOR_DRAWS: usize = 20;
 
 /// Rows of the validation part that a grid is searched by.
 const VALIDATION_ROWS: usize = 2048;
@@ -60,9 +58,9 @@ impl Score {
         self.values.get(name).copied().flatten()
     }
 
-    /// Seconds of training and scoring.
-    pub fn total_seconds(&self) -> f64 {
-        self.seconds + self.get("train_seconds").unwrap_or(0.0)
+    /// Seconds of training and scoring; `None` if they were not kept, as in some ledgers.
+    pub fn total_seconds(&self) -> Option<f64> {
+        self.get("train_seconds").filter(|_| self.seconds > 0.0).map(|training| training + self.seconds)
     }
 }
 
@@ -111,24 +109,28 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     }
     if job.score.curve.is_some() {
         let reference = curve_reference(job, &opened)?;
-        let level = floor(manifold, &kinds[0], reference.len(), &reference, Some(&pool), FLOOR_DRAWS, job.seed)?;
-        values.insert("mmd_curve_floor".into(), level.value);
+        let others = match job.score.fresh {
+            Some(_) => Some(pool),
+            None => after(&pool, reference.len()),
+        };
+        if let Some(others) = others {
+            let level = floor(manifold, &kinds[0], reference.len(), &reference, Some(&others), FLOOR_DRAWS, job.seed)?;
+            values.insert("mmd_curve_floor".into(), level.value);
+        }
     }
     if manifold.intrinsic_dim() == 0 {
         values.insert("tv".into(), total_variation(manifold, &samples, &test)?);
     }
-    let nll = eval::nll(&opened, &test);
+    let likelihood = opened.model.likelihood(&test);
+    let nll = likelihood.negative_mean().0;
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
-    values.insert("nll".into(), nll.value);
-    values.insert("nll_validation".into(), eval::nll(&opened, &validation).value);
+    values.insert("nll".into(), nll);
+    values.insert("nll_validation".into(), opened.model.likelihood(&validation).negative_mean().0);
     if let Some(oracle) = oracle(&job.data.source, job.seed, &test) {
         values.insert("nll_oracle".into(), oracle);
-        values.insert("nll_gap".into(), nll.value - oracle);
+        values.insert("nll_gap".into(), nll - oracle);
     }
-    let bounds = match nll.name.contains("bound") {
-        true => vec!["nll".into(), "nll_validation".into(), "nll_gap".into()],
-        false => Vec::new(),
-    };
+    let bounds = bounded(&likelihood);
     values.insert("drift_mean".into(), sampled.drift.mean);
     values.insert("drift_far".into(), sampled.drift.far);
     values.insert("sampling_seconds".into(), sampling_seconds);
@@ -166,6 +168,18 @@ pub fn mmd_at(job: &Job, folder: &Path, step: u64) -> Result<f64, CliError> {
     Ok(mmd(manifold, &kernels_of(job, manifold)[0], &samples, &reference)?.biased_root)
 }
 
+/// Names of the numbers that are upper bounds if the likelihood is a lower one.
+fn bounded(likelihood: &Likelihood) -> Vec<String> {
+    let names: &[&str] = if likelihood.is_bound { &["nll", "nll_validation", "nll_gap"] } else { &[] };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The points after the first `reference` of them, if there are as many again: a floor between points and themselves is none.
+fn after(points: &Points, reference: usize) -> Option<Points> {
+    let rest: Vec<usize> = (reference..points.len()).collect();
+    (rest.len() >= reference.max(2)).then(|| points.select(&rest))
+}
+
 /// The training points to which the MMD of a curve is measured.
 fn curve_reference(job: &Job, opened: &Opened) -> Result<Points, CliError> {
     Ok(opened.run.part(Part::Train)?.head(CURVE_SAMPLES.min(job.score.samples)))
@@ -178,12 +192,14 @@ fn kernels_of(job: &Job, manifold: &dyn Manifold) -> Vec<Kernel> {
     }
 }
 
-fn kernel_name(kernel: &Kernel) -> &'static str {
+/// Name of a kernel in names of numbers; kernels of the same name are the same.
+fn kernel_name(kernel: &Kernel) -> String {
     match kernel {
-        Kernel::HeatSphere => "heat-sphere",
-        Kernel::HeatQuaternion => "heat-quaternion",
-        Kernel::HeatRotations => "heat-rotations",
-        Kernel::Gaussian { .. } => "gaussian",
+        Kernel::HeatSphere => "heat-sphere".into(),
+        Kernel::HeatQuaternion => "heat-quaternion".into(),
+        Kernel::HeatRotations => "heat-rotations".into(),
+        Kernel::Gaussian { bandwidth: None } => "gaussian".into(),
+        Kernel::Gaussian { bandwidth: Some(width) } => format!("gaussian-{width}"),
     }
 }
 
@@ -202,4 +218,41 @@ fn oracle(source: &str, seed: u64, points: &Points) -> Option<f64> {
     }
     let law = So3Mixture::new(arguments.whole("k"), seed);
     Some(-points.rows().map(|q| law.log_density(q)).sum::<f64>() / points.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floors_of_curves_come_from_points_after_the_reference() {
+        let points = Points::from_vec((0..10).map(f64::from).collect(), 1);
+        let floor = |reference| after(&points, reference).map(Points::into_vec);
+        assert_eq!(floor(4), Some(vec![4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
+        assert_eq!(floor(5), Some(vec![5.0, 6.0, 7.0, 8.0, 9.0]));
+        assert_eq!((floor(6), floor(10), after(&points.head(1), 0)), (None, None, None));
+    }
+
+    #[test]
+    fn gaussian_kernels_have_names_of_their_own() {
+        let name = |bandwidth| kernel_name(&Kernel::Gaussian { bandwidth });
+        assert_eq!([name(None), name(Some(0.5)), name(Some(2.0))], ["gaussian", "gaussian-0.5", "gaussian-2"]);
+    }
+
+    #[test]
+    fn bounds_are_what_the_likelihood_says() {
+        let bounds = |is_bound| bounded(&Likelihood { per_point: vec![1.0], is_bound });
+        assert_eq!(bounds(true), ["nll", "nll_validation", "nll_gap"]);
+        assert!(bounds(false).is_empty());
+    }
+
+    #[test]
+    fn times_that_were_not_kept_are_not_zero() {
+        let score = crate::reproduce::testing::score("a", &[("train_seconds", 8.0)]);
+        assert_eq!(score.total_seconds(), None);
+        let score = Score { seconds: 2.0, ..score };
+        assert_eq!(score.total_seconds(), Some(10.0));
+        let score = Score { values: BTreeMap::new(), ..score };
+        assert_eq!(score.total_seconds(), None);
+    }
 }

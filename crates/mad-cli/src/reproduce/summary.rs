@@ -1,14 +1,14 @@
 //! Mean and standard deviation over seeds, with the grid point that validation chose.
 
-use super::{Outcomes, Plan, Planned, Score, quantity::Quantity};
+use super::{Outcomes, Plan, Planned, Score, expand::Place, quantity::Quantity};
 use std::collections::BTreeMap;
 
 /// An experiment with what came of its jobs.
 pub struct Summary<'a> {
     pub plan: &'a Plan,
     pub outcomes: &'a Outcomes,
-    /// Grid point by protocol, data set and method, where there is more than one.
-    chosen: BTreeMap<(&'a str, &'a str, &'a str), &'a str>,
+    /// By protocol, data set and method, where there are several grid points: the one chosen, if one of them is complete.
+    searched: BTreeMap<(&'a str, &'a str, &'a str), Option<&'a str>>,
 }
 
 /// One number of a table.
@@ -43,22 +43,31 @@ impl<'a> Summary<'a> {
             complete.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(grid, _)| grid)
         };
         let searched = points.into_iter().filter(|(_, points)| points.len() > 1);
-        let chosen = searched.filter_map(|(cell, points)| Some((cell, best(points)?))).collect();
-        Self { plan, outcomes, chosen }
+        let searched = searched.map(|(cell, points)| (cell, best(points))).collect();
+        Self { plan, outcomes, searched }
     }
 
-    /// The grid point of a cell, if there was a search.
+    /// The grid point of a cell, if there was a search and it came to an end.
     pub fn choice(&self, protocol: &str, data: &str, method: &str) -> Option<&'a str> {
-        self.chosen.get(&(protocol, data, method)).copied()
+        self.searched.get(&(protocol, data, method)).copied().flatten()
     }
 
-    /// Runs of a cell, at the chosen grid point.
+    /// Whether a search has scores, but no grid point with all its seeds.
+    pub fn undecided(&self, protocol: &str, data: &str, method: &str) -> bool {
+        let open = self.searched.get(&(protocol, data, method)).is_some_and(Option::is_none);
+        open && self.plan.runs.iter().any(|run| run.place.is_in(protocol, data, method) && self.score(run).is_some())
+    }
+
+    /// Whether a run counts: the grid point of its cell is the chosen one, or the only one.
+    pub fn counts(&self, run: &Planned) -> bool {
+        let Place { protocol, data, method, grid, .. } = &run.place;
+        let searched = self.searched.get(&(protocol.as_str(), data.as_str(), method.as_str()));
+        searched.is_none_or(|choice| choice.is_some_and(|chosen| chosen == grid))
+    }
+
+    /// Runs of a cell, at the chosen grid point; none as long as nothing can be chosen.
     pub fn runs(&self, protocol: &str, data: &str, method: &str) -> Vec<&'a Planned> {
-        let choice = self.choice(protocol, data, method);
-        let fits =
-            |place: &super::expand::Place| place.protocol == protocol && place.data == data && place.method == method;
-        let here = self.plan.runs.iter().filter(|run| fits(&run.place));
-        here.filter(|run| choice.is_none_or(|grid| run.place.grid == grid)).collect()
+        self.plan.runs.iter().filter(|run| run.place.is_in(protocol, data, method) && self.counts(run)).collect()
     }
 
     /// The score of a run, if it has one.
@@ -128,6 +137,41 @@ fn mean(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::testing;
+
+    #[test]
+    fn without_a_complete_grid_point_a_cell_is_empty() {
+        let text = "
+            title = 't'
+            seeds = [0, 1]
+            [[data]]
+            key = 'd'
+            [[method]]
+            label = 'A'
+            settings = { learning_rate = [1e-3, 1e-4] }
+        ";
+        let plan = testing::plan(text);
+        let mut outcomes = Outcomes::default();
+        let mut finish = |grid: &str, seed: u64, nll: f64| {
+            let run = plan.runs.iter().find(|run| run.place.grid == grid && run.place.seed == seed).unwrap();
+            let score = testing::score(&run.job.id, &[("nll", nll), ("nll_validation", nll)]);
+            outcomes.scores.insert(run.job.id.clone(), score);
+        };
+        finish("learning_rate=0.001", 0, 5.0);
+        finish("learning_rate=0.0001", 1, 1.0);
+        let summary = Summary::new(&plan, &outcomes);
+        assert!(summary.undecided("", "d", "A") && summary.runs("", "d", "A").is_empty());
+        assert_eq!(summary.cell("", "d", "A", "nll"), Cell::default());
+        assert!(!plan.runs.iter().any(|run| summary.counts(run)));
+
+        let run = plan.runs.iter().find(|run| run.place.grid == "learning_rate=0.001" && run.place.seed == 1).unwrap();
+        let score = testing::score(&run.job.id, &[("nll", 7.0), ("nll_validation", 7.0)]);
+        outcomes.scores.insert(run.job.id.clone(), score);
+        let summary = Summary::new(&plan, &outcomes);
+        assert!(!summary.undecided("", "d", "A"));
+        assert_eq!(summary.choice("", "d", "A"), Some("learning_rate=0.001"));
+        assert_eq!(summary.cell("", "d", "A", "nll").values, [5.0, 7.0]);
+    }
 
     #[test]
     fn cells_show_mean_deviation_bounds_and_gaps() {

@@ -16,6 +16,11 @@ pub struct Input {
     pub methods: Vec<MethodCurves>,
     /// The MMD between two samples of the data.
     pub floor: Option<f64>,
+}
+
+/// Two methods whose labels differ in one word: MAD here, DSM there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
     /// Label of the method that is expected to be faster.
     pub fast: String,
     /// Label of the method whose last value it is held to.
@@ -23,26 +28,36 @@ pub struct Input {
 }
 
 impl Input {
-    /// MAD against DSM.
-    pub fn new(title: &str, methods: Vec<MethodCurves>, floor: Option<f64>) -> Self {
-        Self { title: title.to_owned(), methods, floor, fast: "MAD".into(), slow: "DSM".into() }
+    /// All pairs of which both have a curve.
+    pub fn pairs(&self) -> Vec<Pair> {
+        let has = |label: &str| self.methods.iter().any(|m| m.label == label && m.seeds.iter().any(|s| !s.is_empty()));
+        let pair = |m: &MethodCurves| Pair { fast: m.label.clone(), slow: m.label.replace("MAD", "DSM") };
+        self.methods.iter().map(pair).filter(|p| p.fast != p.slow && has(&p.fast) && has(&p.slow)).collect()
     }
 
     /// How much sooner the faster method gets to the last value of the slower one, by the means over seeds; `None` if it
     /// never does, or if one of the two is missing.
-    pub fn crossing(&self) -> Option<Crossing> {
+    pub fn crossing(&self, pair: &Pair) -> Option<Crossing> {
         let series = bands(Scale::Log, &self.methods);
         let points = |label: &str| series.iter().find(|s| s.label == label).map(|s| &s.points);
-        crossing(Scale::Log, points(&self.fast)?, points(&self.slow)?)
+        crossing(Scale::Log, points(&pair.fast)?, points(&pair.slow)?)
     }
 
     /// The crossing in words.
-    pub fn crossing_text(&self) -> String {
-        let (fast, slow) = (&self.fast, &self.slow);
-        match self.crossing() {
+    pub fn crossing_text(&self, pair: &Pair) -> String {
+        let Pair { fast, slow } = pair;
+        match self.crossing(pair) {
             Some(c) => format!("{fast} reaches {slow}'s final MMD ({:.3}) {:.1}× sooner", c.value, c.factor()),
             None => format!("{fast} does not reach {slow}'s final MMD"),
         }
+    }
+
+    /// From one crossing to the other, in the colour of the faster method: the time that is saved, said in the legend.
+    fn saved(&self, pair: &Pair) -> Series {
+        let all = colours::of_methods(self.methods.iter().map(|m| m.label.as_str()));
+        let colour = self.methods.iter().zip(all).find(|(m, _)| m.label == pair.fast).map(|(_, colour)| colour);
+        let points = self.crossing(pair).map_or(Vec::new(), |c| vec![(c.fast, c.value), (c.slow, c.value)]);
+        Series { label: self.crossing_text(pair), points, colour, dashed: true, ..Series::default() }
     }
 }
 
@@ -59,20 +74,11 @@ pub fn draw(input: &Input) -> Result<Figure<'static>, PlotError> {
         let label = format!("floor {floor:.3}");
         series.push(Series { label, points, dashed: true, colour: Some(colours::DATA), ..Series::default() });
     }
-    let compared = [&input.fast, &input.slow].iter().all(|l| input.methods.iter().any(|m| m.label == **l));
+    series.extend(input.pairs().iter().map(|pair| input.saved(pair)));
     let seeds = input.methods.iter().map(|m| m.seeds.len()).max().unwrap_or(0);
-    let mut note = seeds_note(seeds);
-    if compared {
-        note = format!("{}; {note}", input.crossing_text());
-    }
-    if let Some(c) = input.crossing() {
-        // From one crossing to the other: the time that is saved.
-        let points = vec![(c.fast, c.value), (c.slow, c.value)];
-        series.push(Series { points, colour: Some(crate::plot::category(7)), ..Series::default() });
-    }
     let panel = CurvePanel {
         title: input.title.clone(),
-        note,
+        note: seeds_note(seeds),
         x: ("training time (s)".to_owned(), Scale::Log),
         y: ("MMD to the training data".to_owned(), Scale::Log),
         series,
