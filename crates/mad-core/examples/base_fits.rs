@@ -26,15 +26,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     if sets.is_empty() {
         sets = ["volcano", "earthquake", "flood", "fire"].map(String::from).to_vec();
     }
-    let layered = |max_components, starts| FitOptions { max_components, starts, ..FitOptions::default() };
+    let layered = |sizes: &[usize], kernels| FitOptions { sizes: sizes.to_vec(), kernels, ..FitOptions::default() };
+    let sizes = FitOptions::default().sizes;
     let methods: [(&str, Fit, FitOptions); 7] = [
         ("kde", fit_kde, FitOptions::plain()),
         ("plain", fit_mixture, FitOptions::plain()),
-        ("1600 x 1", fit_mixture, layered(1600, 1)),
-        ("1600 x 4", fit_mixture, layered(1600, 4)),
-        ("4800 x 1", fit_mixture, layered(4800, 1)),
-        ("4800 x 2", fit_mixture, layered(4800, 2)),
-        ("9600 x 2", fit_mixture, layered(9600, 2)),
+        ("fits", fit_mixture, layered(&sizes, 0)),
+        ("kernels 4", fit_mixture, layered(&[], 4)),
+        ("both 2", fit_mixture, layered(&sizes, 2)),
+        ("both 4", fit_mixture, layered(&sizes, 4)),
+        ("both 12", fit_mixture, layered(&sizes, 12)),
     ];
     println!("set            method        seed  components  validation     test    truth  seconds");
     for set in &sets {

@@ -108,17 +108,36 @@ fn layers_help_where_points_are_dense_and_sparse() {
     let m = manifold("sphere:2");
     let truth = VonMisesFisherMixture::on(m.as_ref(), all).unwrap();
     let [train, validation, test] = parts([2000, 400, 4000], 3, |rng, x| truth.sample(rng, x));
-    let fit = |layered: bool, starts: usize| {
+    let fit = |layered: bool, kernels: usize| {
         let sizes = vec![12, 50, 200, 800];
-        let options = FitOptions { sizes, layered, starts, max_components: 600, ..FitOptions::default() };
+        let options = FitOptions { sizes, layered, kernels, max_components: 800, ..FitOptions::default() };
         let fitted = fit_mixture(m.as_ref(), &train, &validation, &options).unwrap();
-        assert!(size(&fitted.choice) <= starts * 600, "{} components", size(&fitted.choice));
+        // Four fits with a background each, sharp and wide, and one more background.
+        assert!(size(&fitted.choice) <= 2 * 1066 + 1 + kernels * 2000, "{} components", size(&fitted.choice));
         gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x))
     };
-    let (plain, layered) = (fit(false, 1), fit(true, 1));
+    let (plain, layered, with_kernels) = (fit(false, 0), fit(true, 0), fit(true, 2));
     assert!(layered < plain && layered < 0.2, "plain {plain}, layered {layered}");
-    let several = fit(true, 3);
-    assert!(several < layered - 0.01, "one start {layered}, three starts {several}");
+    assert!(with_kernels < layered - 0.01, "layers of fits {layered}, and of kernels {with_kernels}");
+}
+
+/// Every place is read again and again, a hundred metres off: no mixture of one width for several places can say so.
+#[test]
+fn kernels_know_that_rows_come_again_where_rows_were() {
+    let m = manifold("sphere:2");
+    let places = draw(600, 3, 7, |rng, x| m.uniform().sample(rng, x));
+    let kernel = |x: &[f64]| Component::new(1.0, x.to_vec(), 1e7);
+    let truth = VonMisesFisherMixture::on(m.as_ref(), places.rows().map(kernel).collect()).unwrap();
+    let [train, validation, test] = parts([2400, 300, 2000], 3, |rng, x| truth.sample(rng, x));
+    let fit = |kernels: usize| {
+        let fitted = fit_mixture(m.as_ref(), &train, &validation, &FitOptions { kernels, ..options(true) }).unwrap();
+        // What cross-validation promises is what comes.
+        let (promised, found) = (fitted.tried[0].validation, fitted.validation);
+        assert!((promised - found).abs() < 0.35, "{kernels} kernels: {promised} and {found}");
+        gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x))
+    };
+    let (without, with) = (fit(0), fit(4));
+    assert!(with < 1.0 && with < without - 4.0, "without kernels {without}, with them {with}");
 }
 
 fn unit(x: [f64; 3]) -> [f64; 3] {

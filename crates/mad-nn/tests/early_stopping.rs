@@ -19,7 +19,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-/// A run that learns nothing; validation i, after step i + 1, has score i of the script.
+/// A run that learns nothing; the validation after step i has score i of the script.
 struct Scripted {
     path: PathBuf,
     scores: Vec<f64>,
@@ -58,7 +58,7 @@ impl Trainee for Scripted {
     fn training(&self) -> Training {
         let adam =
             Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0, warm_start: true };
-        let steps = self.scores.len() as u64;
+        let steps = self.scores.len() as u64 - 1;
         Training {
             seed: 0,
             steps,
@@ -98,7 +98,7 @@ impl Objective for Script<'_> {
     }
 
     fn validate(&self, _weights: &[f32], step: u64) -> Option<Validation> {
-        let nll = self.0.scores[step as usize - 1];
+        let nll = self.0.scores[step as usize];
         Some(Validation { step, nll, log_ratio: -nll, standard_error: 0.0, best: false })
     }
 }
@@ -121,7 +121,7 @@ impl Observer for Told {
 }
 
 /// The best score is that of step 3; the seventh would be better, but three in a row before it were not.
-const FALL_AND_RISE: [f64; 9] = [3.0, 2.0, 1.0, 1.5, 1.0, 2.0, 0.5, 0.4, 0.3];
+const FALL_AND_RISE: [f64; 10] = [4.0, 3.0, 2.0, 1.0, 1.5, 1.0, 2.0, 0.5, 0.4, 0.3];
 
 #[test]
 fn stops_after_its_patience_and_answers_with_the_best_weights() {
@@ -130,12 +130,22 @@ fn stops_after_its_patience_and_answers_with_the_best_weights() {
     let mut told = Told::default();
     let done = run.train(&mut told, &AtomicBool::new(false));
     assert_eq!((done.outcome, done.step, told.steps), (Outcome::Finished, 6, 6));
-    assert_eq!(told.best, [true, true, true, false, false, false]);
+    assert_eq!(told.best, [true, true, true, true, false, false, false]);
     assert_eq!((run.selected(Select::Best), run.selected(Select::Last)), (3, 6));
     assert_eq!(steps(&run.checkpoints()).unwrap(), [3, 6]);
     let progress = run.progress(6);
     assert!(progress.stopped_early && progress.stale == 3, "{progress:?}");
     assert_eq!(progress.best.map(|best| (best.step, best.nll)), Some((3, 1.0)));
+}
+
+/// A fitted base may be all there is to know.
+#[test]
+fn the_model_it_began_with_may_stay_the_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Scripted::new(folder.path(), &[1.0, 2.0, 1.5, 3.0, 0.5], 3);
+    assert_eq!(run.finish().step, 3);
+    assert_eq!((run.selected(Select::Best), run.selected(Select::Last)), (0, 3));
+    assert_eq!(steps(&run.checkpoints()).unwrap(), [0, 3]);
 }
 
 #[test]
@@ -167,17 +177,17 @@ fn an_interrupted_run_stops_where_an_unbroken_one_does() {
 #[test]
 fn scores_that_are_no_numbers_are_never_best_and_try_the_patience() {
     let folder = tempfile::tempdir().unwrap();
-    let scores = [f64::NAN, 2.0, f64::NAN, f64::INFINITY, 1.0];
+    let scores = [f64::NAN, 2.0, f64::NAN, f64::INFINITY, 1.0, 0.5];
     let run = Scripted::new(&folder.path().join("some"), &scores, 2);
     let mut told = Told::default();
-    assert_eq!(run.train(&mut told, &AtomicBool::new(false)).step, 4);
+    assert_eq!(run.train(&mut told, &AtomicBool::new(false)).step, 3);
     assert_eq!(told.best, [false, true, false, false]);
-    assert_eq!(run.selected(Select::Best), 2);
+    assert_eq!(run.selected(Select::Best), 1);
 
     let run = Scripted::new(&folder.path().join("all"), &[f64::NAN; 5], 2);
-    assert_eq!(run.finish().step, 2);
-    assert!(run.progress(2).best.is_none() && run.progress(2).stopped_early);
-    assert_eq!(run.selected(Select::Best), 2);
+    assert_eq!(run.finish().step, 1);
+    assert!(run.progress(1).best.is_none() && run.progress(1).stopped_early);
+    assert_eq!(run.selected(Select::Best), 1);
 }
 
 #[test]

@@ -37,7 +37,9 @@ pub fn of_base(base: &str) -> Result<Option<String>, CliError> {
 /// Version of the fit that a run rests on; `None` if nothing is fitted before its first step.
 pub fn of_fit(config: &Config) -> Option<u32> {
     let fitted = [&config.base, &config.method].iter().any(|name| FITTED.contains(&name.as_str()));
-    fitted.then_some(fit::VERSION)
+    // As a method of its own a mixture is of one size.
+    let layered = config.base == "mixture" && config.method != "mixture";
+    fitted.then(|| fit::version(layered))
 }
 
 /// Refuses what has changed since the job was planned. An empty hash is that of nothing.
@@ -61,8 +63,11 @@ mod tests {
             let partial = Partial::from_toml(settings, "test").unwrap();
             of_fit(&Config::resolve_for(&partial, sphere.as_ref(), Some(5000)).unwrap())
         };
-        for fitted in ["", "base = 'mixture'", "base = 'kde'", "method = 'kde'", "method = 'mixture'"] {
-            assert_eq!(version(fitted), Some(fit::VERSION), "{fitted}");
+        for layered in ["", "base = 'mixture'"] {
+            assert_eq!(version(layered), Some(fit::version(true)), "{layered}");
+        }
+        for single in ["base = 'kde'", "method = 'kde'", "method = 'mixture'"] {
+            assert_eq!(version(single), Some(fit::version(false)), "{single}");
         }
         for plain in ["base = 'default'", "base = 'uniform'", "base = 'mixture:mine.csv'", "method = 'dsm'"] {
             assert_eq!(version(plain), None, "{plain}");

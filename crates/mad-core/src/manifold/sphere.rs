@@ -133,8 +133,8 @@ impl Manifold for Sphere {
 
     fn hints(&self) -> Hints {
         // Measured at 2000 steps of 512 on the earth sets: sine layers beat SiLU, and a high gain resolves clusters. A fitted base
-        // leaves over what is narrower than 300 km, and soon that is noise.
-        let fitted = FittedHints { sigma_max: 0.05, input_gain: 8.0, learning_rate: 5e-4, patience: 4, nfe: 8 };
+        // leaves over what is narrower than 130 km, and soon that is noise.
+        let fitted = FittedHints { sigma_max: 0.02, input_gain: 8.0, learning_rate: 5e-4, patience: 4, nfe: 8 };
         match self.n {
             2 => Hints { activation: "sin", input_gain: 8.0, fitted: Some(fitted), ..Hints::default() },
             _ => Hints::default(),

@@ -158,8 +158,8 @@ impl<'a> Session<'a> {
         let trainer = Trainer { objective: self.objective, adam: self.training.adam, device: device.open()? };
         let rate = self.training.rate;
         let steps = self.training.steps;
-        if steps == 0 && self.saved.is_none() {
-            // Nothing to train is the score of what there is.
+        // Nothing to train is the score of what there is. Whoever may stop early begins with a model that may stay the best.
+        if (steps == 0 || self.training.patience > 0) && self.saved.is_none() {
             self.validate(observer)?;
         }
         while self.state.progress.step < steps && !self.state.progress.stopped_early {

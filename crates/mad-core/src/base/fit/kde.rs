@@ -1,16 +1,14 @@
 //! Kernel densities: one von Mises–Fisher kernel per training point.
 
+use super::folds::Fold;
 use super::golden::maximise;
-use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, places, spheres};
+use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, spheres};
 use crate::Points;
 use crate::base::{BaseChoice, Component, MAX_CONCENTRATION, VonMisesFisherMixture};
 use crate::manifold::Manifold;
 
 /// Smallest concentration that is tried.
 const SMALLEST: f64 = 1e-2;
-
-/// Parts of which each is left out once.
-const FOLDS: usize = 5;
 
 /// Most points of a part that are judged.
 const MOST_JUDGED: usize = 4000;
@@ -30,14 +28,15 @@ pub fn fit_kde(
         return frequencies::fit(manifold, train, validation);
     }
     let spheres = spheres(manifold, train, validation)?.len();
-    let folds = Fold::all(train, validation);
-    let judged: usize = folds.iter().map(|fold| fold.judged.len()).sum();
+    let folds = Fold::all(train, validation, MOST_JUDGED);
+    let folds: Vec<(Kernels, Points)> = folds.into_iter().map(|f| (Kernels::on(&f.seen), f.judged)).collect();
+    let judged: usize = folds.iter().map(|(_, judged)| judged.len()).sum();
     // As many kernels as points, each with its share of the volume.
     let start = 2.0 / manifold.intrinsic_dim() as f64 * (train.len() as f64).ln();
     let mut tried = Vec::new();
     let (log_kappa, _) = maximise((SMALLEST.ln(), start, MAX_CONCENTRATION.ln()), |log_kappa| {
         let mut sum = 0.0;
-        for Fold { kernels, judged } in &folds {
+        for (kernels, judged) in &folds {
             let base = VonMisesFisherMixture::on(manifold, kernels.of(log_kappa, spheres))?;
             sum += judged.len() as f64 * mean_log_weight(&base, judged);
         }
@@ -66,72 +65,5 @@ impl Kernels {
         let concentrations = vec![log_kappa.exp().min(MAX_CONCENTRATION); spheres];
         let rows = self.points.rows().zip(&self.counts);
         rows.map(|(x, n)| Component { weight: *n, mean: x.to_vec(), concentrations: concentrations.clone() }).collect()
-    }
-}
-
-/// Points that are judged by kernels on the others.
-struct Fold {
-    kernels: Kernels,
-    judged: Points,
-}
-
-impl Fold {
-    /// Each fifth of all points against the rest. Equal points fall in the same fifth, unless the validation part repeats
-    /// training points: then rows to come will repeat them as well, and the rows are divided.
-    fn all(train: &Points, validation: &Points) -> Vec<Self> {
-        let together = Points::from_vec([train.as_slice(), validation.as_slice()].concat(), train.dim());
-        let (firsts, places) = places(&together);
-        let repeats = places[train.len()..].iter().any(|&place| firsts[place] < train.len());
-        let fold_of = |row: usize| if repeats { row } else { places[row] } % FOLDS;
-        let fold = |fold: usize| {
-            let (judged, others): (Vec<usize>, Vec<usize>) = (0..together.len()).partition(|&row| fold_of(row) == fold);
-            let judged: Vec<usize> =
-                judged.iter().copied().step_by(judged.len().div_ceil(MOST_JUDGED).max(1)).collect();
-            let fold = || Self { kernels: Kernels::on(&together.select(&others)), judged: together.select(&judged) };
-            (!judged.is_empty() && !others.is_empty()).then(fold)
-        };
-        let folds: Vec<Self> = (0..FOLDS).filter_map(fold).collect();
-        if folds.is_empty() {
-            return vec![Self { kernels: Kernels::on(train), judged: validation.clone() }];
-        }
-        folds
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn circle(angles: &[f64]) -> Points {
-        Points::from_vec(angles.iter().flat_map(|a| [a.cos(), a.sin()]).collect(), 2)
-    }
-
-    #[test]
-    fn every_point_is_judged_once_by_the_others() {
-        let angles: Vec<f64> = (0..23).map(|i| 0.1 * i as f64).collect();
-        let folds = Fold::all(&circle(&angles[..20]), &circle(&angles[20..]));
-        assert_eq!(folds.len(), FOLDS);
-        assert_eq!(folds.iter().map(|fold| fold.judged.len()).sum::<usize>(), 23);
-        for Fold { kernels, judged } in &folds {
-            assert_eq!(kernels.points.len() + judged.len(), 23);
-            assert!(judged.rows().all(|x| kernels.points.rows().all(|y| x != y)));
-        }
-    }
-
-    #[test]
-    fn equal_points_stay_together_unless_validation_repeats_them() {
-        // Each training point comes three times.
-        let angles: Vec<f64> = (0..30).map(|i| 0.1 * (i % 10) as f64).collect();
-        let seen = |folds: &[Fold]| {
-            folds.iter().any(|fold| fold.judged.rows().any(|x| fold.kernels.points.rows().any(|y| x == y)))
-        };
-        assert!(!seen(&Fold::all(&circle(&angles), &circle(&[2.0, 2.1]))));
-        assert!(seen(&Fold::all(&circle(&angles), &circle(&[0.1, 2.1]))));
-    }
-
-    #[test]
-    fn a_single_point_is_judged_by_itself() {
-        let folds = Fold::all(&circle(&[0.5]), &circle(&[0.5]));
-        assert!(!folds.is_empty() && folds.iter().all(|fold| !fold.judged.is_empty()));
     }
 }

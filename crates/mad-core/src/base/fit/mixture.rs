@@ -1,8 +1,8 @@
 //! Mixtures by expectation maximisation, their size chosen on the validation part.
 
 use super::em::{Prior, Stop, maximise, spread};
-use super::layers::{self, Joined, join};
 use super::seeds::seeds;
+use super::stack;
 use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, spheres};
 use crate::Points;
 use crate::base::{BaseChoice, Component, MAX_CONCENTRATION, VonMisesFisherMixture};
@@ -21,8 +21,7 @@ const GAIN: f64 = 2e-3;
 /// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
 /// One fit is made for each of `sizes`. Either the best of them on the validation part is the answer, or, with `layered`, all of
-/// them are laid over each other with weights from the validation part. Answers from several `starts` are averaged: what each
-/// of them found by chance is not in the others.
+/// them and kernels on the training points are laid over each other with weights from cross-validation.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
     train: &Points,
@@ -33,67 +32,28 @@ pub fn fit_mixture(
         return frequencies::fit(manifold, train, validation);
     }
     let blocks = spheres(manifold, train, validation)?;
-    let (points, counts) = distinct(train);
-    let data = Data { blocks: &blocks, points, counts, rows: train.len() as f64 };
-    let (mut tried, mut components) = (Vec::new(), Vec::new());
-    let starts = options.starts.max(1);
-    for start in 0..starts {
-        let best = from_start(manifold, &data, validation, options, start)?;
-        tried.extend(best.tried);
-        components.extend(best.components);
+    if options.layered {
+        return stack::fit(manifold, &blocks, train, validation, options);
     }
-    let mixture = VonMisesFisherMixture::on(manifold, components)?;
-    let value = mean_log_weight(&mixture, validation);
-    if starts > 1 {
-        tried.push(Tried { what: format!("the mean of {starts} starts"), validation: value });
-    }
-    Ok(Fitted { choice: BaseChoice::Mixture { components: mixture.components().to_vec() }, tried, validation: value })
-}
-
-/// The answer from one start.
-fn from_start<'a>(
-    manifold: &'a dyn Manifold,
-    data: &Data<'_>,
-    validation: &'a Points,
-    options: &FitOptions,
-    start: usize,
-) -> Result<Best<'a>, FitError> {
+    let data = Data::new(&blocks, train);
     let mut best = Best { manifold, validation, tried: Vec::new(), value: f64::NEG_INFINITY, components: Vec::new() };
-    let most = (data.points.len() / 2).max(1);
-    let limit = if options.layered { most } else { most.min(options.max_components) };
-    let mut sizes: Vec<usize> = options.sizes.iter().copied().filter(|k| (1..=limit).contains(k)).collect();
+    let most = data.most_components().min(options.max_components);
+    let mut sizes: Vec<usize> = options.sizes.iter().copied().filter(|k| (1..=most).contains(k)).collect();
     if sizes.is_empty() {
-        sizes.push(limit);
+        sizes.push(most);
     }
     sizes.sort_unstable();
-    let (mut layers, mut joined): (_, Option<Joined>) = (Vec::new(), None);
     let (mut highest, mut in_vain) = (f64::NEG_INFINITY, 0);
     for &size in &sizes {
-        let components = data.fit(size, start, options);
-        let mut value = best.offer(&components, options.max_components, format!("{size} components"))?;
-        if options.layered {
-            layers.extend(layers::layers(manifold, &components, data.rows, validation)?);
-            let all = join(&layers, options.max_components);
-            value = all.value;
-            if joined.as_ref().is_none_or(|joined| all.value > joined.value) {
-                joined = Some(all);
-            }
-        }
+        let value = best.offer(&data.fit(size, 0, options).components, format!("{size} components"))?;
         in_vain = if value > highest + GAIN { 0 } else { in_vain + 1 };
         highest = highest.max(value);
         if in_vain == PATIENCE {
             break;
         }
     }
-    // Free weights gain by chance, which must not decide.
-    let chance = |joined: &Joined| 0.5 * joined.layers as f64 / validation.len() as f64;
-    if let Some(joined) = joined
-        && joined.value > best.value + chance(&joined)
-    {
-        let what = format!("{} components in {} layers", joined.components.len(), joined.layers);
-        best.offer(&joined.components, options.max_components, what)?;
-    }
-    Ok(best)
+    let Best { tried, value, components, .. } = best;
+    Ok(Fitted { choice: BaseChoice::Mixture { components }, tried, validation: value })
 }
 
 /// The best mixture so far.
@@ -106,12 +66,12 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// Keeps these components if they are not too many and the validation points like them better; answers how much these do.
-    fn offer(&mut self, components: &[Component], most: usize, what: String) -> Result<f64, FitError> {
+    /// Keeps these components if the validation points like them better; answers how much these do.
+    fn offer(&mut self, components: &[Component], what: String) -> Result<f64, FitError> {
         let mixture = VonMisesFisherMixture::on(self.manifold, components.to_vec())?;
         let value = mean_log_weight(&mixture, self.validation);
         self.tried.push(Tried { what, validation: value });
-        if value > self.value && (components.len() <= most + 1 || self.components.is_empty()) {
+        if value > self.value || self.components.is_empty() {
             self.value = value;
             self.components = mixture.components().to_vec();
         }
@@ -119,19 +79,34 @@ impl Best<'_> {
     }
 }
 
-/// Distinct training points, and how often each occurs.
-struct Data<'a> {
-    blocks: &'a [SphereBlock],
-    points: Points,
-    counts: Vec<f64>,
-    /// Sum of the counts.
-    rows: f64,
+/// What expectation maximisation came to.
+pub(super) struct Fit {
+    pub components: Vec<Component>,
+    /// Penalised log-likelihood per point.
+    pub value: f64,
 }
 
-impl Data<'_> {
-    /// A fit of `size` components and a uniform background.
-    fn fit(&self, size: usize, start: usize, options: &FitOptions) -> Vec<Component> {
-        let mut rng = stream(options.seed, Purpose::Init, (start as u64) << 32 | size as u64);
+/// Distinct training points, and how often each occurs.
+pub(super) struct Data<'a> {
+    pub blocks: &'a [SphereBlock],
+    pub points: Points,
+    pub counts: Vec<f64>,
+}
+
+impl<'a> Data<'a> {
+    pub fn new(blocks: &'a [SphereBlock], train: &Points) -> Self {
+        let (points, counts) = distinct(train);
+        Self { blocks, points, counts }
+    }
+
+    /// Larger fits would have less than two points for a component.
+    pub fn most_components(&self) -> usize {
+        (self.points.len() / 2).max(1)
+    }
+
+    /// A fit of `size` components and a uniform background from this random start.
+    pub fn fit(&self, size: usize, start: u64, options: &FitOptions) -> Fit {
+        let mut rng = stream(options.seed, Purpose::Init, start << 32 | size as u64);
         let means = seeds(self.blocks, &self.points, &self.counts, size, &mut rng);
         let weight = 1.0 / (means.len() + 1) as f64;
         let component = |kappas: &[f64], row: usize| Component {
@@ -149,7 +124,7 @@ impl Data<'_> {
         components.push(component(&vec![0.0; self.blocks.len()], means[0]));
         let prior = Prior { count: options.prior, spread, weight: 0.0 };
         let stop = Stop { iterations: options.iterations, growth: GROWTH };
-        maximise(&mut components, self.blocks, &self.points, &self.counts, &prior, stop);
-        components
+        let trace = maximise(&mut components, self.blocks, &self.points, &self.counts, &prior, stop);
+        Fit { components, value: trace.last().copied().unwrap_or(f64::NEG_INFINITY) }
     }
 }

@@ -1,16 +1,19 @@
 //! Base measures fitted to data: mixtures by expectation maximisation, kernel densities, smoothed frequencies.
 //!
 //! A fitted base carries most of a density before any network is trained, and is a model of its own. Every choice that the
-//! training part cannot make, such as the number of components, is made with the validation part.
+//! training part cannot make, such as the number of components, is made with points that were left out.
 
 mod concentration;
 mod em;
+mod folds;
 mod frequencies;
 mod golden;
 mod kde;
-mod layers;
+mod kernels;
 mod mixture;
 mod seeds;
+mod stack;
+mod weights;
 
 pub use kde::fit_kde;
 pub use mixture::fit_mixture;
@@ -21,8 +24,11 @@ use crate::manifold::{Manifold, SphereBlock};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// Counts changes after which the same points give another measure, so that scores of older fits are told apart.
-pub const VERSION: u32 = 2;
+/// Counts changes after which the same points give another measure, so that scores of older fits are told apart: of fits of one
+/// size or width, and of layered ones.
+pub fn version(layered: bool) -> u32 {
+    if layered { 3 } else { 2 }
+}
 
 /// How to fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,10 +39,10 @@ pub struct FitOptions {
     pub sizes: Vec<usize>,
     /// Whether fits of all sizes are laid over each other, or the best of them is the answer.
     pub layered: bool,
-    /// Most components of the answer from one start.
+    /// Most components of one fit.
     pub max_components: usize,
-    /// Answers from so many random starts are averaged.
-    pub starts: usize,
+    /// Layers may also be kernels on the training points, so many for each of them.
+    pub kernels: usize,
     /// Strength of the prior on concentrations: imagined points per component, spread as the fit's points at its start.
     pub prior: f64,
     /// Most iterations of one fit.
@@ -47,10 +53,10 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             seed: 0,
-            sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200],
+            sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400],
             layered: true,
             max_components: 4800,
-            starts: 2,
+            kernels: 6,
             prior: 0.03,
             iterations: 30,
         }
@@ -60,7 +66,9 @@ impl Default for FitOptions {
 impl FitOptions {
     /// A single mixture of the best size: what expectation maximisation usually means.
     pub fn plain() -> Self {
-        Self { layered: false, starts: 1, prior: 0.3, iterations: 100, ..Self::default() }
+        let mut sizes = Self::default().sizes;
+        sizes.extend([800, 1600, 3200]);
+        Self { sizes, layered: false, kernels: 0, prior: 0.3, iterations: 100, ..Self::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 /// Σ over spheres of the squared chord, the shorter one where the sign is free.
-fn chord_squared(blocks: &[SphereBlock], a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn chord_squared(blocks: &[SphereBlock], a: &[f64], b: &[f64]) -> f64 {
     let of_sphere = |block: &SphereBlock| {
         let (a, b) = (&a[block.range.clone()], &b[block.range.clone()]);
         let near = distance_squared(a, b);

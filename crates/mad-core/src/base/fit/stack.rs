@@ -1,0 +1,144 @@
+//! Mixtures of several sizes and kernels of several widths laid over each other, with weights from points that were left out.
+//!
+//! A fit of few components is smooth, one of many is sharp, and kernels know every point by heart. Which to believe the points
+//! that were fitted cannot tell. So all of them are layers of the answer, and the few numbers that weigh the layers against each
+//! other come from cross-validation.
+//!
+//! # Reference
+//! Smyth, Wolpert, Linearly combining density estimators via stacking, Machine Learning 36, 1999.
+
+use super::folds::Fold;
+use super::kernels::{Kernels, Width, kernels};
+use super::mixture::Data;
+use super::weights::{Candidate, weigh};
+use super::{FitError, FitOptions, Fitted, Tried, mean_log_weight};
+use crate::Points;
+use crate::base::{BaseChoice, BaseMeasure, Component, VonMisesFisherMixture};
+use crate::manifold::{Manifold, SphereBlock};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// A layer is offered a second time with concentrations divided by this: the tails that a sharp component lacks.
+const TAIL: f64 = 4.0;
+
+/// Fits of so many components altogether are started for each size, but at most [`MOST_STARTS`].
+const STARTED: usize = 200;
+
+/// See [`STARTED`].
+const MOST_STARTS: usize = 4;
+
+/// Most points of a part that are judged.
+const MOST_JUDGED: usize = 1000;
+
+/// What a layer is made of, whatever points it is fitted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The uniform density.
+    Uniform,
+    /// A fit of this size, or the same with wider components.
+    Fit { size: usize, wide: bool },
+    /// Kernels of this width on the points of one class.
+    Kernels { class: usize, width: Width },
+}
+
+impl Kind {
+    /// The class of the points that kernels stand on.
+    fn class(self) -> Option<usize> {
+        match self {
+            Kind::Kernels { class, .. } => Some(class),
+            Kind::Uniform | Kind::Fit { .. } => None,
+        }
+    }
+}
+
+/// Components by the kind of their layer.
+type Layers = BTreeMap<Kind, Vec<Component>>;
+
+/// All layers with weights from cross-validation over training and validation points. The layers themselves are of the training
+/// points alone.
+pub(super) fn fit(
+    manifold: &dyn Manifold,
+    blocks: &[SphereBlock],
+    train: &Points,
+    validation: &Points,
+    options: &FitOptions,
+) -> Result<Fitted, FitError> {
+    let data = Data::new(blocks, train);
+    let own = layers(&data, options);
+    let mut logs = left_out(manifold, blocks, &Fold::all(train, validation, MOST_JUDGED), options)?;
+    // What some parts have and the whole has not cannot be weighed.
+    logs.retain(|kind, _| own.contains_key(kind));
+    let candidate = |(kind, logs): (&Kind, Vec<f64>)| {
+        let layer = &own[kind];
+        let mass = layer.iter().map(|c| c.weight).sum::<f64>() / train.len() as f64;
+        Candidate { logs, size: layer.len(), class: kind.class().map(|class| (class, mass)) }
+    };
+    let kinds: Vec<Kind> = logs.keys().copied().collect();
+    let weighed = weigh(kinds.iter().zip(logs.into_values()).map(candidate).collect(), options.kernels);
+    let mut components = Vec::new();
+    for (place, weight) in &weighed.kept {
+        let layer = &own[&kinds[*place]];
+        let total: f64 = layer.iter().map(|c| c.weight).sum();
+        components.extend(layer.iter().map(|c| Component { weight: weight * c.weight / total, ..c.clone() }));
+    }
+    let what = format!("{} components in {} layers", components.len(), weighed.kept.len());
+    let tried = vec![Tried { what, validation: weighed.value }];
+    let mixture = VonMisesFisherMixture::on(manifold, components)?;
+    let value = mean_log_weight(&mixture, validation);
+    Ok(Fitted { choice: BaseChoice::Mixture { components: mixture.components().to_vec() }, tried, validation: value })
+}
+
+/// The layers of fits to these points.
+fn layers(data: &Data<'_>, options: &FitOptions) -> Layers {
+    let everywhere =
+        Component { weight: 1.0, mean: data.points.row(0).to_vec(), concentrations: vec![0.0; data.blocks.len()] };
+    let mut layers = Layers::from([(Kind::Uniform, vec![everywhere])]);
+    let most = data.most_components().min(options.max_components);
+    for &size in options.sizes.iter().filter(|size| (1..=most).contains(*size)) {
+        let sharp = best_fit(data, size, options);
+        let mut wider = sharp.clone();
+        wider.iter_mut().flat_map(|c| &mut c.concentrations).for_each(|kappa| *kappa /= TAIL);
+        layers.insert(Kind::Fit { size, wide: false }, sharp);
+        layers.insert(Kind::Fit { size, wide: true }, wider);
+    }
+    // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
+    if let [sphere] = data.blocks
+        && !sphere.antipodal
+        && options.kernels > 0
+    {
+        for Kernels { class, width, components } in kernels(sphere, &data.points, &data.counts) {
+            layers.insert(Kind::Kernels { class, width }, components);
+        }
+    }
+    layers
+}
+
+/// The likeliest of several fits. With few components a start may miss a whole cluster, and it must not happen in one part and not
+/// in another.
+fn best_fit(data: &Data<'_>, size: usize, options: &FitOptions) -> Vec<Component> {
+    let starts = (STARTED / size).clamp(1, MOST_STARTS) as u64;
+    let fits = (0..starts).map(|start| data.fit(size, start, options));
+    fits.reduce(|best, fit| if fit.value > best.value { fit } else { best }).map_or(Vec::new(), |best| best.components)
+}
+
+/// Log-densities of the judged points of all parts under the layers of the points that were seen.
+fn left_out(
+    manifold: &dyn Manifold,
+    blocks: &[SphereBlock],
+    folds: &[Fold],
+    options: &FitOptions,
+) -> Result<BTreeMap<Kind, Vec<f64>>, FitError> {
+    let rows = folds.iter().map(|fold| fold.judged.len()).sum();
+    let mut logs: BTreeMap<Kind, Vec<f64>> = BTreeMap::new();
+    let mut first = 0;
+    for Fold { seen, judged } in folds {
+        for (kind, components) in layers(&Data::new(blocks, seen), options) {
+            let mixture = VonMisesFisherMixture::on(manifold, components)?;
+            let all = logs.entry(kind).or_insert_with(|| vec![f64::NEG_INFINITY; rows]);
+            let own = all[first..][..judged.len()].par_iter_mut().zip(judged.par_rows()).with_min_len(64);
+            own.for_each(|(log, x)| *log = mixture.log_weight(x));
+        }
+        first += judged.len();
+    }
+    Ok(logs)
+}
