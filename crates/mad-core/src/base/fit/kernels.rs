@@ -23,7 +23,7 @@ const SHARES: [f64; 3] = [0.1, 0.3, 1.0];
 const LONELINESS: [f64; 3] = [1e-9, 0.03, 0.3];
 
 /// Distances between all pairs of more points than this take too long.
-const MOST_POINTS: usize = 20_000;
+pub(super) const MOST_POINTS: usize = 20_000;
 
 /// What the width of a kernel follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub(super) struct Kernels {
 
 /// Kernels of every width on distinct points of one sphere, of which each occurs so often.
 pub(super) fn kernels(sphere: &SphereBlock, points: &Points, counts: &[f64]) -> Vec<Kernels> {
-    if !(2..=MOST_POINTS).contains(&points.len()) {
+    if points.len() < 2 {
         return Vec::new();
     }
     let nearest = Nearest::of(sphere, points);

@@ -8,7 +8,7 @@
 //! Smyth, Wolpert, Linearly combining density estimators via stacking, Machine Learning 36, 1999.
 
 use super::folds::Fold;
-use super::kernels::{Kernels, Width, kernels};
+use super::kernels::{Kernels, MOST_POINTS, Width, kernels};
 use super::mixture::Data;
 use super::weights::{Candidate, weigh};
 use super::{FitError, FitOptions, Fitted, Tried, mean_log_weight};
@@ -17,6 +17,10 @@ use crate::base::{BaseChoice, BaseMeasure, Component, VonMisesFisherMixture};
 use crate::manifold::{Manifold, SphereBlock};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+
+/// Where there are no kernels, components of one fit are sorted by the number of points they stand for: how sharp ones are to be
+/// believed differs.
+const OCCUPANCIES: [f64; 4] = [1.5, 3.0, 6.0, 12.0];
 
 /// A layer is offered a second time with concentrations divided by this: the tails that a sharp component lacks.
 const TAIL: f64 = 4.0;
@@ -35,8 +39,8 @@ const MOST_JUDGED: usize = 1000;
 enum Kind {
     /// The uniform density.
     Uniform,
-    /// A fit of this size, or the same with wider components.
-    Fit { size: usize, wide: bool },
+    /// Components of a fit of this size that stand for about equally many points, or the same with wider ones.
+    Fit { size: usize, occupancy: usize, wide: bool },
     /// Kernels of this width on the points of one class.
     Kernels { class: usize, width: Width },
 }
@@ -64,8 +68,12 @@ pub(super) fn fit(
     options: &FitOptions,
 ) -> Result<Fitted, FitError> {
     let data = Data::new(blocks, train);
-    let own = layers(&data, options);
-    let mut logs = left_out(manifold, blocks, &Fold::all(train, validation, MOST_JUDGED), options)?;
+    // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
+    let single = matches!(blocks, [sphere] if !sphere.antipodal);
+    let with_kernels = single && options.kernels > 0 && data.points.len() <= MOST_POINTS;
+    let own = layers(&data, with_kernels, options);
+    let folds = Fold::all(train, validation, MOST_JUDGED);
+    let mut logs = left_out(manifold, blocks, &folds, with_kernels, options)?;
     // What some parts have and the whole has not cannot be weighed.
     logs.retain(|kind, _| own.contains_key(kind));
     let candidate = |(kind, logs): (&Kind, Vec<f64>)| {
@@ -89,24 +97,24 @@ pub(super) fn fit(
 }
 
 /// The layers of fits to these points.
-fn layers(data: &Data<'_>, options: &FitOptions) -> Layers {
+fn layers(data: &Data<'_>, with_kernels: bool, options: &FitOptions) -> Layers {
     let everywhere =
         Component { weight: 1.0, mean: data.points.row(0).to_vec(), concentrations: vec![0.0; data.blocks.len()] };
     let mut layers = Layers::from([(Kind::Uniform, vec![everywhere])]);
     let most = data.most_components().min(options.max_components);
     for &size in options.sizes.iter().filter(|size| (1..=most).contains(*size)) {
-        let sharp = best_fit(data, size, options);
-        let mut wider = sharp.clone();
-        wider.iter_mut().flat_map(|c| &mut c.concentrations).for_each(|kappa| *kappa /= TAIL);
-        layers.insert(Kind::Fit { size, wide: false }, sharp);
-        layers.insert(Kind::Fit { size, wide: true }, wider);
+        for sharp in best_fit(data, size, options) {
+            let points = sharp.weight * data.counts.iter().sum::<f64>();
+            let occupancy = if with_kernels { 0 } else { OCCUPANCIES.iter().filter(|least| points >= **least).count() };
+            let mut wider = sharp.clone();
+            wider.concentrations.iter_mut().for_each(|kappa| *kappa /= TAIL);
+            for (component, wide) in [(sharp, false), (wider, true)] {
+                layers.entry(Kind::Fit { size, occupancy, wide }).or_default().push(component);
+            }
+        }
     }
-    // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
-    if let [sphere] = data.blocks
-        && !sphere.antipodal
-        && options.kernels > 0
-    {
-        for Kernels { class, width, components } in kernels(sphere, &data.points, &data.counts) {
+    if with_kernels {
+        for Kernels { class, width, components } in kernels(&data.blocks[0], &data.points, &data.counts) {
             layers.insert(Kind::Kernels { class, width }, components);
         }
     }
@@ -126,13 +134,14 @@ fn left_out(
     manifold: &dyn Manifold,
     blocks: &[SphereBlock],
     folds: &[Fold],
+    with_kernels: bool,
     options: &FitOptions,
 ) -> Result<BTreeMap<Kind, Vec<f64>>, FitError> {
     let rows = folds.iter().map(|fold| fold.judged.len()).sum();
     let mut logs: BTreeMap<Kind, Vec<f64>> = BTreeMap::new();
     let mut first = 0;
     for Fold { seen, judged } in folds {
-        for (kind, components) in layers(&Data::new(blocks, seen), options) {
+        for (kind, components) in layers(&Data::new(blocks, seen), with_kernels, options) {
             let mixture = VonMisesFisherMixture::on(manifold, components)?;
             let all = logs.entry(kind).or_insert_with(|| vec![f64::NEG_INFINITY; rows]);
             let own = all[first..][..judged.len()].par_iter_mut().zip(judged.par_rows()).with_min_len(64);
