@@ -6,7 +6,9 @@ use exact::{CircleSet, Exact, Mixture, mean_and_error};
 use mad_core::{
     Points,
     base::{BaseMeasure, Flat, ProductMeasure, UniformSphere},
-    likelihood::{BoundConfig, FlowConfig, FlowModel, Remainder, likelihood_bound, log_ratio, step_doubling},
+    likelihood::{
+        BoundConfig, BoundPoints, FlowConfig, FlowModel, Remainder, likelihood_bound, log_ratio, step_doubling,
+    },
     noise::{Anchor, NoiseRange},
     rng::{Purpose, stream},
     sample::{BaseDenoiser, Denoiser},
@@ -109,6 +111,22 @@ fn the_bound_meets_the_truth_for_an_exact_denoiser_and_lies_below_for_a_wrong_on
     let (gap, error) = difference(&Exact::new(wrong, Anchor::Ambient));
     // The exact denoiser of another law has that law as its model, so the bound is again tight.
     assert!((gap + kl).abs() < 4.0 * error, "gap {gap}, minus KL {}, standard error {error}", -kl);
+}
+
+#[test]
+fn points_that_are_kept_give_the_same_bound() {
+    let law = law();
+    let x0 = law.draw(1100, 5);
+    let config = BoundConfig { levels: 3, repeats: 2, seed: 6 };
+    // A base with a prior of its own, too.
+    let flat = Flat::new(3);
+    for base in [&UniformSphere::new(3) as &dyn BaseMeasure, &flat] {
+        let kept = BoundPoints::new(base, RANGE, &x0, config);
+        for law in [law.clone(), Mixture::random(2, 3.0, 9.0, 7)] {
+            let model = Exact::new(law, Anchor::Ambient);
+            assert_eq!(kept.bound(&model, base), likelihood_bound(&model, base, RANGE, &x0, &config));
+        }
+    }
 }
 
 #[test]

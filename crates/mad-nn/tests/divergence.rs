@@ -2,6 +2,7 @@
 
 use mad_core::{
     Points,
+    base::{UniformSphere, posterior_means},
     likelihood::FlowModel,
     noise::{Anchor, NoiseRange},
     sample::Denoiser,
@@ -10,6 +11,7 @@ use mad_nn::{
     LearnedDenoiser,
     net::{Activation, Model, NETWORKS, Shape},
 };
+use std::sync::Arc;
 
 /// Weights of a network whose output layer is not zero.
 fn weights(model: &Model) -> Vec<f32> {
@@ -106,4 +108,26 @@ fn blocks_do_not_matter_for_the_divergence() {
     assert_eq!(whole.divergence.len(), 1500);
     let last = model.remainder(&Points::from_vec(x.row(1499).to_vec(), 3), 0.5);
     assert!((whole.divergence[1499] - last.divergence[0]).abs() < 1e-4);
+}
+
+#[test]
+fn what_lies_beyond_the_base_is_known_for_the_own_base_only() {
+    let (own, other) = (Arc::new(UniformSphere::new(3)), UniformSphere::new(3));
+    let model = Model::new(
+        &NETWORKS[0],
+        Shape { dim: 3, condition: 0, width: 24, depth: 3, activation: Activation::Sin, input_gain: 1.5 },
+    );
+    let (weights, range) = (weights(&model), NoiseRange { min: 0.1, max: 10.0 });
+    let denoiser = LearnedDenoiser::new(Anchor::Base(own.clone()), range, model, &weights);
+    let x = points(300, 3);
+    // Below the range the network is not asked.
+    for sigma in [0.05, 0.1, 2.0] {
+        let beyond = denoiser.beyond(own.as_ref(), &x, sigma).expect("the own base");
+        let (denoised, mean) = (denoiser.denoise(&x, sigma), posterior_means(&other, &x, &vec![sigma; x.len()]));
+        assert_eq!(beyond.as_slice().iter().all(|b| *b == 0.0), sigma < range.min);
+        for ((b, d), m) in beyond.as_slice().iter().zip(denoised.as_slice()).zip(mean.as_slice()) {
+            assert!((b - (d - m) / sigma).abs() < 1e-12, "{b} against {d} and {m}");
+        }
+    }
+    assert!(denoiser.beyond(&other, &x, 1.0).is_none());
 }

@@ -74,7 +74,7 @@ pub const QUANTITIES: &[Quantity] = &[
         .beside("floor", "mmd_floor"),
     quantity("mmd_heat-rotations", "MMD, heat kernel of SO(3)", Style::Fixed(4), "ours: blind to the sign of quaternions")
         .beside("floor", "mmd_heat-rotations_floor"),
-    quantity("mmd_mean", "MMD, mean over draws", Style::Fixed(4), "ours: the same over 10 000 samples in as many draws as they make")
+    quantity("mmd_mean", "MMD, mean over draws", Style::Fixed(4), "ours: the same over as many draws as 10 000 samples make, ten at least")
         .beside("floor", "mmd_floor"),
     quantity(
         "mmd_mean_over_floor",

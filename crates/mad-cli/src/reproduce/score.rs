@@ -22,8 +22,10 @@ const VALIDATION_ROWS: usize = 2048;
 /// Points on each side of the MMD on a curve over training time, as in the paper.
 const CURVE_SAMPLES: usize = 1000;
 
-/// Samples drawn in all, so that one unlucky draw does not decide: an MMD is also averaged over as many draws as they make.
+/// An MMD is also averaged over as many draws as this many samples make, and over this many draws at least, so that one unlucky
+/// draw does not decide.
 const ALL_SAMPLES: usize = 10_000;
+const LEAST_DRAWS: usize = 10;
 
 /// Added to the seed of fresh rows, so that they differ from those of training and from each other.
 const TEST_SEED: u64 = 1_000_000_007;
@@ -74,14 +76,14 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         None => opened.run.part(Part::Test)?,
     };
     let pool = match job.score.fresh {
-        Some(_) => fresh(common, job, &opened, 4 * job.score.samples, FLOOR_SEED)?,
+        Some(_) => fresh(common, job, &opened, FLOOR_DRAWS * job.score.samples, FLOOR_SEED)?,
         None => opened.run.part(Part::Train)?,
     };
     let reference = test.head(job.score.samples);
     let size = reference.len();
 
     let sampling = Instant::now();
-    let drawn = size.max(1) * (ALL_SAMPLES / size.max(1)).max(1);
+    let drawn = size.max(1) * draws_of(size);
     let (mut samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
     let sampling_seconds = sampling.elapsed().as_secs_f64() * 1000.0 / drawn as f64;
     samples.rows_mut().for_each(|x| manifold.canonicalise(x));
@@ -146,6 +148,11 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         times,
         seconds: begun.elapsed().as_secs_f64(),
     })
+}
+
+/// How many draws of `size` samples an MMD is averaged over.
+fn draws_of(size: usize) -> usize {
+    (ALL_SAMPLES / size.max(1)).max(LEAST_DRAWS)
 }
 
 /// Seconds of training, and milliseconds per step.
@@ -231,6 +238,11 @@ mod tests {
         assert_eq!(floor(4), Some(vec![4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
         assert_eq!(floor(5), Some(vec![5.0, 6.0, 7.0, 8.0, 9.0]));
         assert_eq!((floor(6), floor(10), after(&points.head(1), 0)), (None, None, None));
+    }
+
+    #[test]
+    fn large_draws_are_repeated_as_well() {
+        assert_eq!([82, 612, 1000, 5000].map(draws_of), [121, 16, 10, 10]);
     }
 
     #[test]

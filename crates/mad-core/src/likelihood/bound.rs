@@ -89,68 +89,135 @@ pub fn likelihood_bound(
     x0: &Points,
     config: &BoundConfig,
 ) -> LikelihoodBound {
-    let per_point: Vec<f64> = blocks(x0, BLOCK_ROWS)
-        .into_par_iter()
-        .enumerate()
-        .with_max_len(1)
-        .map(|(i, block)| bound_block(denoiser, base, range, &block, config, i as u64))
-        .collect::<Vec<_>>()
-        .concat();
-    let n = per_point.len() as f64;
-    let mean = per_point.iter().sum::<f64>() / n;
-    let variance = per_point.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
-    LikelihoodBound { per_point, mean, standard_error: (variance / n).sqrt() }
+    let bound = |(i, x0): (usize, Points)| {
+        let mut total = vec![0.0; x0.len()];
+        let prior =
+            ask(base, range, &x0, config, i as u64, |level| level.add_integrand(denoiser, base, &x0, &mut total));
+        finish(total, range, config, &prior)
+    };
+    let blocks = blocks(x0, BLOCK_ROWS).into_par_iter().enumerate().with_max_len(1);
+    LikelihoodBound::of(blocks.map(bound).collect::<Vec<_>>().concat())
 }
 
-fn bound_block(
-    denoiser: &dyn Denoiser,
+/// Where [`likelihood_bound`] asks a denoiser, with what the base says there: for asking again after every change of the denoiser.
+#[derive(Debug, Clone)]
+pub struct BoundPoints {
+    range: NoiseRange,
+    config: BoundConfig,
+    blocks: Vec<Asked>,
+}
+
+/// A block of rows, noised at all levels, and the prior term of each.
+#[derive(Debug, Clone)]
+struct Asked {
+    x0: Points,
+    levels: Vec<Level>,
+    prior: Vec<f64>,
+}
+
+impl BoundPoints {
+    /// Noises the rows of `x0` and asks the base.
+    pub fn new(base: &dyn BaseMeasure, range: NoiseRange, x0: &Points, config: BoundConfig) -> Self {
+        let asked = |(i, x0): (usize, Points)| {
+            let mut levels = Vec::new();
+            let prior = ask(base, range, &x0, &config, i as u64, |level| levels.push(level));
+            Asked { x0, levels, prior }
+        };
+        let blocks = blocks(x0, BLOCK_ROWS).into_par_iter().enumerate().with_max_len(1).map(asked).collect();
+        Self { range, config, blocks }
+    }
+
+    /// How many numbers are kept for `rows` rows of `dim` coordinates.
+    pub fn size(rows: usize, dim: usize, config: &BoundConfig) -> usize {
+        2 * rows * dim * 2 * config.levels.max(1) * config.repeats.max(1)
+    }
+
+    /// The same as [`likelihood_bound`] with the same base.
+    pub fn bound(&self, denoiser: &dyn Denoiser, base: &dyn BaseMeasure) -> LikelihoodBound {
+        let bound = |asked: &Asked| {
+            let mut total = vec![0.0; asked.x0.len()];
+            asked.levels.iter().for_each(|level| level.add_integrand(denoiser, base, &asked.x0, &mut total));
+            finish(total, self.range, &self.config, &asked.prior)
+        };
+        LikelihoodBound::of(self.blocks.par_iter().with_max_len(1).map(bound).collect::<Vec<_>>().concat())
+    }
+}
+
+impl LikelihoodBound {
+    fn of(per_point: Vec<f64>) -> Self {
+        let n = per_point.len() as f64;
+        let mean = per_point.iter().sum::<f64>() / n;
+        let variance = per_point.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+        Self { per_point, mean, standard_error: (variance / n).sqrt() }
+    }
+}
+
+/// Rows x = x₀ ± σ ε at one noise level.
+#[derive(Debug, Clone)]
+struct Level {
+    sigma: f64,
+    x: Points,
+    /// The posterior mean m of the base at each row.
+    mean: Points,
+}
+
+impl Level {
+    fn new(base: &dyn BaseMeasure, x0: &Points, noise: &Points, sign: f64, sigma: f64) -> Self {
+        let mut x = x0.clone();
+        for (x, z) in x.as_mut_slice().iter_mut().zip(noise.as_slice()) {
+            *x += sign * sigma * z;
+        }
+        let mean = posterior_means(base, &x, &vec![sigma; x.len()]);
+        Self { sigma, x, mean }
+    }
+
+    /// Adds 2 G·(x₀ − m)/σ − |G|² of every row to `total`.
+    fn add_integrand(&self, denoiser: &dyn Denoiser, base: &dyn BaseMeasure, x0: &Points, total: &mut [f64]) {
+        let Self { sigma, x, mean } = self;
+        let gain = denoiser.beyond(base, x, *sigma).unwrap_or_else(|| {
+            let mut gain = denoiser.denoise(x, *sigma);
+            gain.as_mut_slice().iter_mut().zip(mean.as_slice()).for_each(|(g, m)| *g = (*g - m) / sigma);
+            gain
+        });
+        for (((t, x0), m), g) in total.iter_mut().zip(x0.rows()).zip(mean.rows()).zip(gain.rows()) {
+            for ((x0, m), g) in x0.iter().zip(m).zip(g) {
+                *t += g * (2.0 * (x0 - m) / sigma - g);
+            }
+        }
+    }
+}
+
+/// Hands over every level at which the rows of a block are asked, one after the other, and answers with their prior terms.
+fn ask(
     base: &dyn BaseMeasure,
     range: NoiseRange,
     x0: &Points,
     config: &BoundConfig,
     block: u64,
+    mut then: impl FnMut(Level),
 ) -> Vec<f64> {
     let mut rng = stream(config.seed, Purpose::Evaluate, block);
-    let (levels, repeats) = (config.levels.max(1), config.repeats.max(1));
-    let mut total = vec![0.0; x0.len()];
-    for _ in 0..repeats {
+    let levels = config.levels.max(1);
+    for _ in 0..config.repeats.max(1) {
         for slice in 0..levels {
             let u: f64 = rng.random();
             let noise = normal(x0, &mut rng);
             for (place, sign) in [(u, 1.0), (1.0 - u, -1.0)] {
                 let sigma = range.at((slice as f64 + place) / levels as f64);
-                add_integrand(denoiser, base, x0, &noise, sign, sigma, &mut total);
+                then(Level::new(base, x0, &noise, sign, sigma));
             }
         }
     }
-    let weight = range.log_length() / (2 * levels * repeats) as f64;
-    total.iter_mut().for_each(|t| *t *= weight);
-    add_prior(base, range.max, x0, &mut rng, &mut total);
-    total
+    let mut prior = vec![0.0; x0.len()];
+    add_prior(base, range.max, x0, &mut rng, &mut prior);
+    prior
 }
 
-/// Adds 2 G·(x₀ − m)/σ − |G|² of every row to `total`, at x = x₀ + sign σ ε.
-fn add_integrand(
-    denoiser: &dyn Denoiser,
-    base: &dyn BaseMeasure,
-    x0: &Points,
-    noise: &Points,
-    sign: f64,
-    sigma: f64,
-    total: &mut [f64],
-) {
-    let mut x = x0.clone();
-    for (x, z) in x.as_mut_slice().iter_mut().zip(noise.as_slice()) {
-        *x += sign * sigma * z;
-    }
-    let mean = posterior_means(base, &x, &vec![sigma; x.len()]);
-    let denoised = denoiser.denoise(&x, sigma);
-    for (((t, x0), m), d) in total.iter_mut().zip(x0.rows()).zip(mean.rows()).zip(denoised.rows()) {
-        for ((x0, m), d) in x0.iter().zip(m).zip(d) {
-            let g = (d - m) / sigma;
-            *t += g * (2.0 * (x0 - m) / sigma - g);
-        }
-    }
+/// The bound from sums of the integrand over all levels.
+fn finish(mut total: Vec<f64>, range: NoiseRange, config: &BoundConfig, prior: &[f64]) -> Vec<f64> {
+    let weight = range.log_length() / (2 * config.levels.max(1) * config.repeats.max(1)) as f64;
+    total.iter_mut().zip(prior).for_each(|(t, prior)| *t = *t * weight + prior);
+    total
 }
 
 /// Adds E log_prior_ratio(x₀ + σ ε) of every row to `total`.

@@ -3,7 +3,7 @@
 mod bound;
 mod flow;
 
-pub use bound::{BoundConfig, LikelihoodBound, likelihood_bound};
+pub use bound::{BoundConfig, BoundPoints, LikelihoodBound, likelihood_bound};
 pub use flow::{FlowConfig, StepDoubling, log_ratio, step_doubling};
 
 use crate::{Points, noise::Anchor, sample::Denoiser};

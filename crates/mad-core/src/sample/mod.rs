@@ -31,6 +31,11 @@ pub trait Denoiser: Send + Sync {
 
     /// D(x, σ) for every row of `x`, all at the same noise level.
     fn denoise(&self, x: &Points, sigma: f64) -> Points;
+
+    /// (D − m)/σ with m the posterior mean of `base`, if D starts from this very base and so need not ask it.
+    fn beyond(&self, _base: &dyn BaseMeasure, _x: &Points, _sigma: f64) -> Option<Points> {
+        None
+    }
 }
 
 /// The posterior mean of a base measure as a denoiser: the exact answer when the data are spread like the base.

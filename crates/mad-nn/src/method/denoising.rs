@@ -6,7 +6,7 @@ use crate::{
     config::{Config, Targets},
     net::{Layout, Model},
     run::{Part, Run, RunError},
-    train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, gradient, law_of, most_averaged, validate},
+    train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, Validator, gradient, law_of, most_averaged},
 };
 use burn::tensor::Device;
 use mad_core::{
@@ -80,16 +80,13 @@ impl Method for Anchored {
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
         let (config, model) = (run.config(), run.model());
         let sign_blocks = if model.entry().odd { Vec::new() } else { run.manifold().odd_blocks() };
-        let data = RunData {
-            train: run.part(Part::Train)?,
-            train_conditions: run.conditions(Part::Train)?,
-            validation: run.part(Part::Validation)?,
-            validation_conditions: run.conditions(Part::Validation)?,
-            fresh: run.fresh()?,
-        };
+        let data =
+            RunData { points: run.part(Part::Train)?, conditions: run.conditions(Part::Train)?, fresh: run.fresh()? };
         let averaging = averaging(run, &data)?;
-        let (anchor, base) = ((self.anchor)(run)?, run.base().clone());
-        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, base, averaging, data }))
+        let (validation, conditions) = (run.part(Part::Validation)?, run.conditions(Part::Validation)?);
+        let validator = Validator::new(config, run.base().as_ref(), &validation, conditions);
+        let anchor = (self.anchor)(run)?;
+        Ok(Box::new(RunObjective { config, model, sign_blocks, anchor, averaging, data, validator }))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
@@ -166,12 +163,10 @@ impl Objective for Denoising<'_> {
     }
 }
 
-/// Rows of a run.
+/// Rows that a run learns from.
 struct RunData {
-    train: Points,
-    train_conditions: Option<Points>,
-    validation: Points,
-    validation_conditions: Option<Points>,
+    points: Points,
+    conditions: Option<Points>,
     fresh: Option<Fresh>,
 }
 
@@ -188,15 +183,15 @@ enum Averaging {
 /// What a run averages its targets over.
 fn averaging(run: &Run, data: &RunData) -> Result<Averaging, RunError> {
     let (config, manifold) = (run.config(), run.manifold());
-    if config.targets == Targets::Single || data.train_conditions.is_some() {
+    if config.targets == Targets::Single || data.conditions.is_some() {
         return Ok(Averaging::No);
     }
-    let few = || distinct(&data.train).0.len() <= most_averaged(manifold.as_ref());
+    let few = || distinct(&data.points).0.len() <= most_averaged(manifold.as_ref());
     if data.fresh.is_some() || config.targets == Targets::Auto && !few() {
         let blocks = Blocks::new(manifold.clone(), config.batch as usize, config.seed);
         return Ok(blocks.map_or(Averaging::No, Averaging::Blocks));
     }
-    let law = law_of(&data.train, manifold.as_ref());
+    let law = law_of(&data.points, manifold.as_ref());
     law.map(Averaging::Train).map_err(|e| RunError::Contents { problem: format!("targets = averaged: {e}") })
 }
 
@@ -206,16 +201,16 @@ struct RunObjective<'a> {
     model: Model,
     sign_blocks: Vec<std::ops::Range<usize>>,
     anchor: Anchor,
-    base: Arc<dyn BaseMeasure>,
     averaging: Averaging,
     data: RunData,
+    validator: Option<Validator<'a>>,
 }
 
 impl RunObjective<'_> {
     fn rows(&self) -> Rows<'_> {
         match &self.data.fresh {
             Some(fresh) => Rows::Fresh(fresh),
-            None => Rows::Kept(&self.data.train),
+            None => Rows::Kept(&self.data.points),
         }
     }
 
@@ -228,7 +223,7 @@ impl RunObjective<'_> {
         };
         let batches = BatchSource {
             points,
-            conditions: self.data.train_conditions.as_ref(),
+            conditions: self.data.conditions.as_ref(),
             dropout: self.config.condition_dropout,
             sign_blocks: self.sign_blocks.clone(),
             rows: self.config.batch as usize,
@@ -260,13 +255,10 @@ impl Objective for RunObjective<'_> {
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
-        let (points, conditions) = (&self.data.validation, self.data.validation_conditions.as_ref());
-        if points.is_empty() {
-            return None;
-        }
+        let validator = self.validator.as_ref()?;
         let range = self.config.noise_range();
         let denoiser = LearnedDenoiser::new(self.anchor.clone(), range, self.model.clone(), weights);
-        Some(validate(&denoiser, self.base.as_ref(), self.config, points, conditions, step))
+        Some(validator.score(&denoiser, step))
     }
 }
 

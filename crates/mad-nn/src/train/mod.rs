@@ -19,4 +19,4 @@ pub use rows::{Fresh, Rows};
 pub use session::{Outcome, Trained, Trainee, Training, train, train_with};
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;
-pub(crate) use validate::{summary, validate};
+pub(crate) use validate::{Validator, summary};

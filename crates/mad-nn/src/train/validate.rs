@@ -4,13 +4,16 @@ use crate::{LearnedDenoiser, config::Config};
 use mad_core::{
     Points,
     base::BaseMeasure,
-    likelihood::{BoundConfig, likelihood_bound},
+    likelihood::{BoundConfig, BoundPoints, likelihood_bound},
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 /// Most rows validated when each has a condition of its own, because then each is asked alone.
 const MAX_CONDITIONED_ROWS: usize = 256;
+
+/// Most numbers kept between scores, 128 MB; where there are more the base is asked every time.
+const MAX_KEPT: usize = 1 << 24;
 
 /// Score after some step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,28 +30,50 @@ pub struct Validation {
     pub best: bool,
 }
 
-/// Scores `denoiser` on the first rows of `points`. The noise depends on the seed alone, so that scores of different steps
-/// differ by the weights only.
-pub(crate) fn validate(
-    denoiser: &LearnedDenoiser,
-    base: &dyn BaseMeasure,
-    config: &Config,
-    points: &Points,
-    conditions: Option<&Points>,
-    step: u64,
-) -> Validation {
-    let bound =
-        BoundConfig { levels: config.bound_levels as usize, repeats: config.bound_repeats as usize, seed: config.seed };
-    let points = points.head(config.validation_rows as usize);
-    let (points, per_point) = match conditions {
-        None => {
-            let values = likelihood_bound(denoiser, base, config.noise_range(), &points, &bound).per_point;
-            (points, values)
+/// Rows that a run is validated on. The noise depends on the seed alone, so that scores of different steps differ by the weights only.
+pub(crate) struct Validator<'a> {
+    config: &'a Config,
+    base: &'a dyn BaseMeasure,
+    points: Points,
+    conditions: Option<Points>,
+    /// Where the bound asks, kept from the first score on.
+    asked: OnceLock<BoundPoints>,
+}
+
+impl<'a> Validator<'a> {
+    /// Scores on the first rows of `points`; `None` if there are none.
+    pub fn new(
+        config: &'a Config,
+        base: &'a dyn BaseMeasure,
+        points: &Points,
+        conditions: Option<Points>,
+    ) -> Option<Self> {
+        let points = points.head(config.validation_rows as usize);
+        (!points.is_empty()).then(|| Self { config, base, points, conditions, asked: OnceLock::new() })
+    }
+
+    /// The score of `denoiser`.
+    pub fn score(&self, denoiser: &LearnedDenoiser, step: u64) -> Validation {
+        let Self { config, base, points, conditions, asked } = self;
+        let (levels, repeats) = (config.bound_levels as usize, config.bound_repeats as usize);
+        let (range, bound) = (config.noise_range(), BoundConfig { levels, repeats, seed: config.seed });
+        if let Some(conditions) = conditions {
+            let (points, per_point) = conditioned(denoiser, *base, config, points, conditions, &bound);
+            return self.of_ratios(step, &points, &per_point);
         }
-        Some(conditions) => conditioned(denoiser, base, config, &points, conditions, &bound),
-    };
-    let log_density: Vec<f64> = points.rows().zip(per_point).map(|(x, ratio)| ratio + base.log_weight(x)).collect();
-    summary(step, &log_density, &points, base)
+        let per_point = if BoundPoints::size(points.len(), points.dim(), &bound) > MAX_KEPT {
+            likelihood_bound(denoiser, *base, range, points, &bound).per_point
+        } else {
+            asked.get_or_init(|| BoundPoints::new(*base, range, points, bound)).bound(denoiser, *base).per_point
+        };
+        self.of_ratios(step, points, &per_point)
+    }
+
+    fn of_ratios(&self, step: u64, points: &Points, ratios: &[f64]) -> Validation {
+        let rows = points.rows().zip(ratios);
+        let log_density: Vec<f64> = rows.map(|(x, ratio)| ratio + self.base.log_weight(x)).collect();
+        summary(step, &log_density, points, self.base)
+    }
 }
 
 /// The score that log-densities with respect to volume make.
