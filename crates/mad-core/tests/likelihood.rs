@@ -124,7 +124,7 @@ fn points_that_are_kept_give_the_same_bound() {
         let kept = BoundPoints::new(base, RANGE, &x0, config);
         for law in [law.clone(), Mixture::random(2, 3.0, 9.0, 7)] {
             let model = Exact::new(law, Anchor::Ambient);
-            assert_eq!(kept.bound(&model, base), likelihood_bound(&model, base, RANGE, &x0, &config));
+            assert_eq!(kept.bound(&model), likelihood_bound(&model, base, RANGE, &x0, &config));
         }
     }
 }

@@ -65,6 +65,14 @@ impl LearnedDenoiser {
         matches!(self.anchor, Anchor::Base(_)) && sigma < self.range.min * (1.0 - 1e-9)
     }
 
+    /// What the denoiser adds to its anchor: F, or nothing where the base alone answers.
+    fn learned(&self, x: &Points, sigma: f64, divergence: bool) -> Remainder {
+        if self.base_only(sigma) {
+            return Remainder { value: Points::zeros(x.len(), x.dim()), divergence: vec![0.0; x.len()] };
+        }
+        self.evaluate(x, sigma, divergence)
+    }
+
     /// F of every row and, if asked for, Σᵢ ∂Fᵢ/∂xᵢ; parallel over blocks of rows.
     fn evaluate(&self, x: &Points, sigma: f64, divergence: bool) -> Remainder {
         let d = x.dim();
@@ -129,12 +137,9 @@ impl Denoiser for LearnedDenoiser {
         denoised
     }
 
-    fn beyond(&self, base: &dyn BaseMeasure, x: &Points, sigma: f64) -> Option<Points> {
+    fn remainder_over(&self, base: &dyn BaseMeasure, x: &Points, sigma: f64) -> Option<Points> {
         match &self.anchor {
-            Anchor::Base(own) if std::ptr::addr_eq(Arc::as_ptr(own), base) => Some(match self.base_only(sigma) {
-                true => Points::zeros(x.len(), x.dim()),
-                false => self.evaluate(x, sigma, false).value,
-            }),
+            Anchor::Base(own) if std::ptr::addr_eq(Arc::as_ptr(own), base) => Some(self.learned(x, sigma, false).value),
             _ => None,
         }
     }
@@ -146,9 +151,6 @@ impl FlowModel for LearnedDenoiser {
     }
 
     fn remainder(&self, x: &Points, sigma: f64) -> Remainder {
-        if self.base_only(sigma) {
-            return Remainder { value: Points::zeros(x.len(), x.dim()), divergence: vec![0.0; x.len()] };
-        }
-        self.evaluate(x, sigma, true)
+        self.learned(x, sigma, true)
     }
 }

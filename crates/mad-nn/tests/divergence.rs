@@ -111,7 +111,7 @@ fn blocks_do_not_matter_for_the_divergence() {
 }
 
 #[test]
-fn what_lies_beyond_the_base_is_known_for_the_own_base_only() {
+fn the_remainder_over_a_base_is_known_for_the_own_base_only() {
     let (own, other) = (Arc::new(UniformSphere::new(3)), UniformSphere::new(3));
     let model = Model::new(
         &NETWORKS[0],
@@ -122,12 +122,12 @@ fn what_lies_beyond_the_base_is_known_for_the_own_base_only() {
     let x = points(300, 3);
     // Below the range the network is not asked.
     for sigma in [0.05, 0.1, 2.0] {
-        let beyond = denoiser.beyond(own.as_ref(), &x, sigma).expect("the own base");
+        let remainder = denoiser.remainder_over(own.as_ref(), &x, sigma).expect("the own base");
         let (denoised, mean) = (denoiser.denoise(&x, sigma), posterior_means(&other, &x, &vec![sigma; x.len()]));
-        assert_eq!(beyond.as_slice().iter().all(|b| *b == 0.0), sigma < range.min);
-        for ((b, d), m) in beyond.as_slice().iter().zip(denoised.as_slice()).zip(mean.as_slice()) {
+        assert_eq!(remainder.as_slice().iter().all(|b| *b == 0.0), sigma < range.min);
+        for ((b, d), m) in remainder.as_slice().iter().zip(denoised.as_slice()).zip(mean.as_slice()) {
             assert!((b - (d - m) / sigma).abs() < 1e-12, "{b} against {d} and {m}");
         }
     }
-    assert!(denoiser.beyond(&other, &x, 1.0).is_none());
+    assert!(denoiser.remainder_over(&other, &x, 1.0).is_none());
 }

@@ -24,13 +24,15 @@ struct Scripted {
     path: PathBuf,
     scores: Vec<f64>,
     patience: u64,
+    evaluate_every: u64,
     layout: Layout,
 }
 
 impl Scripted {
     fn new(folder: &Path, scores: &[f64], patience: u64) -> Self {
         std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
-        Self { path: folder.into(), scores: scores.into(), patience, layout: Layout::tensors(&[("numbers", &[3])]) }
+        let layout = Layout::tensors(&[("numbers", &[3])]);
+        Self { path: folder.into(), scores: scores.into(), patience, evaluate_every: 1, layout }
     }
 
     fn train(&self, observer: &mut dyn Observer, stop: &AtomicBool) -> Trained {
@@ -65,7 +67,7 @@ impl Trainee for Scripted {
             rate: Rate { peak: 1e-3, warmup: 0, steps, decline: Decline::Constant },
             adam,
             log_every: 1,
-            evaluate_every: 1,
+            evaluate_every: self.evaluate_every,
             checkpoint_every: 100,
             keep_checkpoints: 1,
             select: Select::Best,
@@ -197,4 +199,13 @@ fn without_patience_all_steps_are_taken() {
     assert_eq!(run.finish().step, 9);
     assert!(!run.progress(9).stopped_early);
     assert_eq!(run.selected(Select::Best), 9);
+}
+
+#[test]
+fn a_run_that_is_never_validated_answers_with_its_last_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Scripted { evaluate_every: 0, ..Scripted::new(folder.path(), &[1.0, 2.0, 3.0, 4.0], 1) };
+    let mut told = Told::default();
+    run.train(&mut told, &AtomicBool::new(false));
+    assert_eq!((told.steps, told.best.len(), run.selected(Select::Best)), (3, 0, 3));
 }

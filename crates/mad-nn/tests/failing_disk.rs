@@ -33,6 +33,8 @@ const SETTINGS: &[&str] = &[
     "checkpoint_every=2",
     "keep_checkpoints=2",
     "seed=3",
+    // Validated before the first step as well, and never in vain so often.
+    "patience=9",
 ];
 const LAST: u64 = 12;
 

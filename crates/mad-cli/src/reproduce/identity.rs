@@ -38,7 +38,7 @@ pub fn of_base(base: &str) -> Result<Option<String>, CliError> {
 pub fn of_fit(config: &Config) -> Option<u32> {
     let fitted = [&config.base, &config.method].iter().any(|name| FITTED.contains(&name.as_str()));
     // As a method of its own a mixture is of one size.
-    let layered = config.base == "mixture" && config.method != "mixture";
+    let layered = config.base == "mixture" && !config.is_plain_mixture();
     fitted.then(|| fit::version(layered))
 }
 
@@ -66,7 +66,7 @@ mod tests {
         for layered in ["", "base = 'mixture'"] {
             assert_eq!(version(layered), Some(fit::version(true)), "{layered}");
         }
-        for single in ["base = 'kde'", "method = 'kde'", "method = 'mixture'"] {
+        for single in ["base = 'kde'", "method = 'kde'", "method = 'mixture'", "method = 'mixture:'"] {
             assert_eq!(version(single), Some(fit::version(false)), "{single}");
         }
         for plain in ["base = 'default'", "base = 'uniform'", "base = 'mixture:mine.csv'", "method = 'dsm'"] {

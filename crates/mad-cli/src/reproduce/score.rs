@@ -121,7 +121,7 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         }
     }
     if manifold.intrinsic_dim() == 0 {
-        values.insert("tv".into(), total_variation(manifold, &samples, &test)?);
+        values.insert("tv".into(), total_variation(manifold, &samples.head(ALL_SAMPLES), &test)?);
     }
     let likelihood = opened.model.likelihood(&test);
     let nll = likelihood.negative_mean().0;

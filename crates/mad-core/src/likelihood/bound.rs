@@ -101,7 +101,8 @@ pub fn likelihood_bound(
 
 /// Where [`likelihood_bound`] asks a denoiser, with what the base says there: for asking again after every change of the denoiser.
 #[derive(Debug, Clone)]
-pub struct BoundPoints {
+pub struct BoundPoints<'a> {
+    base: &'a dyn BaseMeasure,
     range: NoiseRange,
     config: BoundConfig,
     blocks: Vec<Asked>,
@@ -115,16 +116,16 @@ struct Asked {
     prior: Vec<f64>,
 }
 
-impl BoundPoints {
+impl<'a> BoundPoints<'a> {
     /// Noises the rows of `x0` and asks the base.
-    pub fn new(base: &dyn BaseMeasure, range: NoiseRange, x0: &Points, config: BoundConfig) -> Self {
+    pub fn new(base: &'a dyn BaseMeasure, range: NoiseRange, x0: &Points, config: BoundConfig) -> Self {
         let asked = |(i, x0): (usize, Points)| {
             let mut levels = Vec::new();
             let prior = ask(base, range, &x0, &config, i as u64, |level| levels.push(level));
             Asked { x0, levels, prior }
         };
         let blocks = blocks(x0, BLOCK_ROWS).into_par_iter().enumerate().with_max_len(1).map(asked).collect();
-        Self { range, config, blocks }
+        Self { base, range, config, blocks }
     }
 
     /// How many numbers are kept for `rows` rows of `dim` coordinates.
@@ -132,11 +133,11 @@ impl BoundPoints {
         2 * rows * dim * 2 * config.levels.max(1) * config.repeats.max(1)
     }
 
-    /// The same as [`likelihood_bound`] with the same base.
-    pub fn bound(&self, denoiser: &dyn Denoiser, base: &dyn BaseMeasure) -> LikelihoodBound {
+    /// The same as [`likelihood_bound`].
+    pub fn bound(&self, denoiser: &dyn Denoiser) -> LikelihoodBound {
         let bound = |asked: &Asked| {
             let mut total = vec![0.0; asked.x0.len()];
-            asked.levels.iter().for_each(|level| level.add_integrand(denoiser, base, &asked.x0, &mut total));
+            asked.levels.iter().for_each(|level| level.add_integrand(denoiser, self.base, &asked.x0, &mut total));
             finish(total, self.range, &self.config, &asked.prior)
         };
         LikelihoodBound::of(self.blocks.par_iter().with_max_len(1).map(bound).collect::<Vec<_>>().concat())
@@ -174,7 +175,7 @@ impl Level {
     /// Adds 2 G·(x₀ − m)/σ − |G|² of every row to `total`.
     fn add_integrand(&self, denoiser: &dyn Denoiser, base: &dyn BaseMeasure, x0: &Points, total: &mut [f64]) {
         let Self { sigma, x, mean } = self;
-        let gain = denoiser.beyond(base, x, *sigma).unwrap_or_else(|| {
+        let gain = denoiser.remainder_over(base, x, *sigma).unwrap_or_else(|| {
             let mut gain = denoiser.denoise(x, *sigma);
             gain.as_mut_slice().iter_mut().zip(mean.as_slice()).for_each(|(g, m)| *g = (*g - m) / sigma);
             gain

@@ -33,7 +33,7 @@ pub trait Denoiser: Send + Sync {
     fn denoise(&self, x: &Points, sigma: f64) -> Points;
 
     /// (D − m)/σ with m the posterior mean of `base`, if D starts from this very base and so need not ask it.
-    fn beyond(&self, _base: &dyn BaseMeasure, _x: &Points, _sigma: f64) -> Option<Points> {
+    fn remainder_over(&self, _base: &dyn BaseMeasure, _x: &Points, _sigma: f64) -> Option<Points> {
         None
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use recipe::FITTED_BASES;
 pub use recipe::{RECIPES, Recipe};
 
 use crate::{
-    method::MethodSpec,
+    method::{MIXTURE, MethodSpec},
     net::{self, Activation},
     optim::{Adam, Decline, Rate},
     train::Training,
@@ -169,6 +169,11 @@ impl Config {
     /// The method with its options.
     pub fn method_spec(&self) -> MethodSpec {
         MethodSpec::parse(&self.method).expect("checked when the config was made")
+    }
+
+    /// Whether a mixture is the model itself: the usual one, of one size.
+    pub fn is_plain_mixture(&self) -> bool {
+        self.method_spec().entry.name == MIXTURE.name
     }
 
     /// How rows are divided.

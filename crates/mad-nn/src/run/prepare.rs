@@ -1,10 +1,7 @@
 //! From a table to what a run is made from: settings resolved, rows divided, real columns standardised.
 
 use super::{Contents, Parts, RunColumns};
-use crate::{
-    config::{Config, ConfigError, FITTED_BASES, Partial},
-    method::MIXTURE,
-};
+use crate::config::{Config, ConfigError, FITTED_BASES, Partial};
 use mad_core::{
     Points,
     base::{
@@ -60,9 +57,8 @@ impl Contents {
         // Large tables are not held twice.
         drop((points, split));
         parts.canonicalise(manifold.as_ref());
-        // On its own a mixture is the usual one, of one size. As a base it may be all that is known.
-        let alone = config.method_spec().entry.name == MIXTURE.name;
-        let options = if alone { FitOptions::plain() } else { FitOptions::default() };
+        // As a base a mixture may be all that is known.
+        let options = if config.is_plain_mixture() { FitOptions::plain() } else { FitOptions::default() };
         let fit = FitOptions { seed: config.seed, ..options };
         let base = match (config.base.as_str(), fitted) {
             (name, Some(fitted)) if FITTED_BASES.contains(&name) => fitted,

@@ -32,8 +32,8 @@ pub(super) struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Opens the file and cuts off lines after `step`, which belong to steps that will be done again.
-    pub(super) fn open(disk: &'a dyn Disk, folder: &Path, step: u64) -> Result<Self, RunError> {
+    /// Opens the file and cuts off lines after the step that was saved, all of them if none was: they will be written again.
+    pub(super) fn open(disk: &'a dyn Disk, folder: &Path, saved: Option<u64>) -> Result<Self, RunError> {
         #[derive(Deserialize)]
         struct Header {
             step: u64,
@@ -48,7 +48,8 @@ impl<'a> Log<'a> {
         let keep: usize = text
             .split_inclusive('\n')
             .take_while(|line| {
-                line.ends_with('\n') && serde_json::from_str::<Header>(line).is_ok_and(|header| header.step <= step)
+                line.ends_with('\n')
+                    && serde_json::from_str::<Header>(line).is_ok_and(|header| Some(header.step) <= saved)
             })
             .map(str::len)
             .sum();

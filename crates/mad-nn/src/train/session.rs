@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
             Some(step) => checkpoint::load(&folder, step, objective.layout(), &run.identity())?,
             None => State { weights: Weights::new(objective.initialise(training.seed)), progress: Progress::default() },
         };
-        let log = Log::open(disk, run.path(), state.progress.step)?;
+        let log = Log::open(disk, run.path(), saved)?;
         Ok(Self { run, disk, training, objective, state, saved, log })
     }
 
@@ -159,7 +159,8 @@ impl<'a> Session<'a> {
         let rate = self.training.rate;
         let steps = self.training.steps;
         // Nothing to train is the score of what there is. Whoever may stop early begins with a model that may stay the best.
-        if (steps == 0 || self.training.patience > 0) && self.saved.is_none() {
+        let may_stay = self.training.evaluate_every > 0 && self.training.patience > 0;
+        if (steps == 0 || may_stay) && self.saved.is_none() {
             self.validate(observer)?;
         }
         while self.state.progress.step < steps && !self.state.progress.stopped_early {

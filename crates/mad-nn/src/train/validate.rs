@@ -6,6 +6,7 @@ use mad_core::{
     base::BaseMeasure,
     likelihood::{BoundConfig, BoundPoints, likelihood_bound},
 };
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -37,7 +38,9 @@ pub(crate) struct Validator<'a> {
     points: Points,
     conditions: Option<Points>,
     /// Where the bound asks, kept from the first score on.
-    asked: OnceLock<BoundPoints>,
+    asked: OnceLock<BoundPoints<'a>>,
+    /// Log-weights of the points under the base, likewise.
+    weights: OnceLock<Vec<f64>>,
 }
 
 impl<'a> Validator<'a> {
@@ -49,43 +52,47 @@ impl<'a> Validator<'a> {
         conditions: Option<Points>,
     ) -> Option<Self> {
         let points = points.head(config.validation_rows as usize);
-        (!points.is_empty()).then(|| Self { config, base, points, conditions, asked: OnceLock::new() })
+        let (asked, weights) = (OnceLock::new(), OnceLock::new());
+        (!points.is_empty()).then_some(Self { config, base, points, conditions, asked, weights })
     }
 
     /// The score of `denoiser`.
     pub fn score(&self, denoiser: &LearnedDenoiser, step: u64) -> Validation {
-        let Self { config, base, points, conditions, asked } = self;
+        let Self { config, base, points, conditions, asked, weights } = self;
         let (levels, repeats) = (config.bound_levels as usize, config.bound_repeats as usize);
         let (range, bound) = (config.noise_range(), BoundConfig { levels, repeats, seed: config.seed });
         if let Some(conditions) = conditions {
-            let (points, per_point) = conditioned(denoiser, *base, config, points, conditions, &bound);
-            return self.of_ratios(step, &points, &per_point);
+            let (points, log_ratios) = conditioned(denoiser, *base, config, points, conditions, &bound);
+            return of_ratios(step, &log_ratios, &log_weights(*base, &points));
         }
-        let per_point = if BoundPoints::size(points.len(), points.dim(), &bound) > MAX_KEPT {
+        let log_ratios = if BoundPoints::size(points.len(), points.dim(), &bound) > MAX_KEPT {
             likelihood_bound(denoiser, *base, range, points, &bound).per_point
         } else {
-            asked.get_or_init(|| BoundPoints::new(*base, range, points, bound)).bound(denoiser, *base).per_point
+            asked.get_or_init(|| BoundPoints::new(*base, range, points, bound)).bound(denoiser).per_point
         };
-        self.of_ratios(step, points, &per_point)
-    }
-
-    fn of_ratios(&self, step: u64, points: &Points, ratios: &[f64]) -> Validation {
-        let rows = points.rows().zip(ratios);
-        let log_density: Vec<f64> = rows.map(|(x, ratio)| ratio + self.base.log_weight(x)).collect();
-        summary(step, &log_density, points, self.base)
+        of_ratios(step, &log_ratios, weights.get_or_init(|| log_weights(*base, points)))
     }
 }
 
 /// The score that log-densities with respect to volume make.
 pub(crate) fn summary(step: u64, log_density: &[f64], points: &Points, base: &dyn BaseMeasure) -> Validation {
-    let n = log_density.len() as f64;
-    let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / n;
-    let average = mean(&mut log_density.iter().copied());
-    let weights: Vec<f64> = points.rows().map(|x| base.log_weight(x)).collect();
-    let log_ratio = average - mean(&mut weights.iter().copied());
-    let ratios = log_density.iter().zip(&weights).map(|(density, weight)| density - weight - log_ratio);
-    let variance = ratios.map(|v| v * v).sum::<f64>() / (n - 1.0).max(1.0);
-    Validation { step, nll: -average, log_ratio, standard_error: (variance / n).sqrt(), best: false }
+    let weights = log_weights(base, points);
+    let ratios: Vec<f64> = log_density.iter().zip(&weights).map(|(density, weight)| density - weight).collect();
+    of_ratios(step, &ratios, &weights)
+}
+
+fn log_weights(base: &dyn BaseMeasure, points: &Points) -> Vec<f64> {
+    points.par_rows().with_min_len(64).map(|x| base.log_weight(x)).collect()
+}
+
+/// The score that log-densities with respect to the base make, given those of the base.
+fn of_ratios(step: u64, ratios: &[f64], weights: &[f64]) -> Validation {
+    let n = ratios.len() as f64;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
+    let log_ratio = mean(ratios);
+    let variance = ratios.iter().map(|r| (r - log_ratio).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    let nll = -(log_ratio + mean(weights));
+    Validation { step, nll, log_ratio, standard_error: (variance / n).sqrt(), best: false }
 }
 
 /// Rows with equal conditions are asked together.

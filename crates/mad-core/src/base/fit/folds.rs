@@ -15,7 +15,7 @@ pub(super) struct Fold {
 impl Fold {
     /// Each fifth of all points against the rest. Equal points fall in the same fifth, unless the validation part repeats
     /// training points: then rows to come will repeat them as well, and the rows are divided. At most `most` points of a part are
-    /// judged.
+    /// judged. With a row in each part there are two folds at least.
     pub fn all(train: &Points, validation: &Points, most: usize) -> Vec<Self> {
         let together = Points::from_vec([train.as_slice(), validation.as_slice()].concat(), train.dim());
         let (firsts, places) = places(&together);
@@ -27,11 +27,7 @@ impl Fold {
             let fold = || Self { seen: together.select(&seen), judged: together.select(&judged) };
             (!judged.is_empty() && !seen.is_empty()).then(fold)
         };
-        let folds: Vec<Self> = (0..FOLDS).filter_map(fold).collect();
-        match folds.is_empty() {
-            true => vec![Self { seen: train.clone(), judged: validation.clone() }],
-            false => folds,
-        }
+        (0..FOLDS).filter_map(fold).collect()
     }
 }
 
@@ -66,8 +62,11 @@ mod tests {
     }
 
     #[test]
-    fn a_single_point_is_judged_by_itself() {
-        let folds = Fold::all(&circle(&[0.5]), &circle(&[0.5]), 10);
-        assert!(!folds.is_empty() && folds.iter().all(|fold| !fold.judged.is_empty()));
+    fn two_rows_judge_each_other() {
+        for validation in [0.5, 0.6] {
+            let folds = Fold::all(&circle(&[0.5]), &circle(&[validation]), 10);
+            let sizes: Vec<_> = folds.iter().map(|fold| (fold.seen.len(), fold.judged.len())).collect();
+            assert_eq!(sizes, [(1, 1), (1, 1)]);
+        }
     }
 }

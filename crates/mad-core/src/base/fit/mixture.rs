@@ -37,14 +37,8 @@ pub fn fit_mixture(
     }
     let data = Data::new(&blocks, train);
     let mut best = Best { manifold, validation, tried: Vec::new(), value: f64::NEG_INFINITY, components: Vec::new() };
-    let most = data.most_components().min(options.max_components);
-    let mut sizes: Vec<usize> = options.sizes.iter().copied().filter(|k| (1..=most).contains(k)).collect();
-    if sizes.is_empty() {
-        sizes.push(most);
-    }
-    sizes.sort_unstable();
     let (mut highest, mut in_vain) = (f64::NEG_INFINITY, 0);
-    for &size in &sizes {
+    for size in data.sizes(options) {
         let value = best.offer(&data.fit(size, 0, options).components, format!("{size} components"))?;
         in_vain = if value > highest + GAIN { 0 } else { in_vain + 1 };
         highest = highest.max(value);
@@ -99,9 +93,15 @@ impl<'a> Data<'a> {
         Self { blocks, points, counts }
     }
 
-    /// Larger fits would have less than two points for a component.
-    pub fn most_components(&self) -> usize {
-        (self.points.len() / 2).max(1)
+    /// The sizes to fit, ascending. Larger ones would have less than two points for a component.
+    pub fn sizes(&self, options: &FitOptions) -> Vec<usize> {
+        let most = (self.points.len() / 2).max(1);
+        let mut sizes: Vec<usize> = options.sizes.iter().copied().filter(|k| (1..=most).contains(k)).collect();
+        if sizes.is_empty() {
+            sizes.push(most);
+        }
+        sizes.sort_unstable();
+        sizes
     }
 
     /// A fit of `size` components and a uniform background from this random start.

@@ -39,8 +39,6 @@ pub struct FitOptions {
     pub sizes: Vec<usize>,
     /// Whether fits of all sizes are laid over each other, or the best of them is the answer.
     pub layered: bool,
-    /// Most components of one fit.
-    pub max_components: usize,
     /// Layers may also be kernels on the training points, so many for each of them.
     pub kernels: usize,
     /// Strength of the prior on concentrations: imagined points per component, spread as the fit's points at its start.
@@ -53,9 +51,8 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             seed: 0,
-            sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400],
+            sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200],
             layered: true,
-            max_components: 4800,
             kernels: 6,
             prior: 0.03,
             iterations: 30,
@@ -66,9 +63,7 @@ impl Default for FitOptions {
 impl FitOptions {
     /// A single mixture of the best size: what expectation maximisation usually means.
     pub fn plain() -> Self {
-        let mut sizes = Self::default().sizes;
-        sizes.extend([800, 1600, 3200]);
-        Self { sizes, layered: false, kernels: 0, prior: 0.3, iterations: 100, ..Self::default() }
+        Self { layered: false, kernels: 0, prior: 0.3, iterations: 100, ..Self::default() }
     }
 }
 
@@ -88,7 +83,7 @@ pub struct Fitted {
 pub struct Tried {
     /// What was fitted, in words.
     pub what: String,
-    /// Mean log-density of the validation points, with respect to volume.
+    /// Mean log-density, with respect to volume, of points that were left out: of the validation points, or by cross-validation.
     pub validation: f64,
 }
 

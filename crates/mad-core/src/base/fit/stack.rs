@@ -31,6 +31,10 @@ const STARTED: usize = 200;
 /// See [`STARTED`].
 const MOST_STARTS: usize = 4;
 
+/// The largest fits, but for spheres with too many points for kernels: what larger ones know kernels know as well, and on rotations
+/// and products five folds of them would take longer than the training.
+const LARGEST: usize = 400;
+
 /// Most points of a part that are judged.
 const MOST_JUDGED: usize = 1000;
 
@@ -71,8 +75,11 @@ pub(super) fn fit(
     // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
     let single = matches!(blocks, [sphere] if !sphere.antipodal);
     let with_kernels = single && options.kernels > 0 && data.points.len() <= MOST_POINTS;
-    let own = layers(&data, with_kernels, options);
     let folds = Fold::all(train, validation, MOST_JUDGED);
+    let largest = if single && !with_kernels { usize::MAX } else { LARGEST };
+    let sizes = options.sizes.iter().copied().filter(|size| *size <= largest).collect();
+    let options = &FitOptions { sizes, ..options.clone() };
+    let own = layers(&data, with_kernels, options);
     let mut logs = left_out(manifold, blocks, &folds, with_kernels, options)?;
     // What some parts have and the whole has not cannot be weighed.
     logs.retain(|kind, _| own.contains_key(kind));
@@ -101,8 +108,7 @@ fn layers(data: &Data<'_>, with_kernels: bool, options: &FitOptions) -> Layers {
     let everywhere =
         Component { weight: 1.0, mean: data.points.row(0).to_vec(), concentrations: vec![0.0; data.blocks.len()] };
     let mut layers = Layers::from([(Kind::Uniform, vec![everywhere])]);
-    let most = data.most_components().min(options.max_components);
-    for &size in options.sizes.iter().filter(|size| (1..=most).contains(*size)) {
+    for size in data.sizes(options) {
         for sharp in best_fit(data, size, options) {
             let points = sharp.weight * data.counts.iter().sum::<f64>();
             let occupancy = if with_kernels { 0 } else { OCCUPANCIES.iter().filter(|least| points >= **least).count() };
