@@ -47,7 +47,7 @@ fn a_short_fit_beats_the_uniform_law() {
 #[test]
 fn the_published_volume_term_pulls_harder_by_ambient_over_intrinsic_dimension() {
     let folder = tempfile::tempdir().unwrap();
-    for (spec, factor) in [("sphere:2", 3.0 / 2.0), ("so3", 4.0 / 3.0), ("torus:2", 2.0)] {
+    for (spec, factor) in [("sphere:2", 3.0 / 2.0), ("so3", 9.0 / 3.0), ("torus:2", 2.0)] {
         let slope = |volume: &str| {
             let method = format!("method=fff:blocks=2,reconstruction=0,z_sample=0,x_sample=0,volume={volume}");
             let contents = contents(spec, &[method.as_str(), "steps=0", "batch=16", "width=16", "depth=1"]);

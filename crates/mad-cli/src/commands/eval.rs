@@ -39,7 +39,11 @@ pub fn nll(opened: &Opened, points: &Points) -> Measurement {
     let likelihood = opened.model.likelihood(points);
     let (value, error) = likelihood.negative_mean();
     let (name, kind) = if likelihood.is_bound { ("nll_bound", "upper bound, ") } else { ("nll", "") };
-    let note = format!("± {error:.3} nats w.r.t. volume; {kind}lower is better");
+    let elsewhere = match likelihood.unsolved {
+        0 => String::new(),
+        _ => format!("; {:.1} % of the points have the density of another one", 100.0 * likelihood.unsolved_share()),
+    };
+    let note = format!("± {error:.3} nats w.r.t. volume; {kind}lower is better{elsewhere}");
     Measurement { name: name.into(), value, note }
 }
 

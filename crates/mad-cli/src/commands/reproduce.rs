@@ -101,10 +101,7 @@ fn experiments(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
         protocols: list(&args.protocols),
     };
     let mut experiments = named(args)?;
-    // An experiment without runs has no parts.
-    for experiment in experiments.iter_mut().filter(|experiment| !experiment.methods.is_empty()) {
-        experiment.keep(&only, "asked for")?;
-    }
+    Experiment::keep_of_all(&mut experiments, &only)?;
     Ok(experiments)
 }
 

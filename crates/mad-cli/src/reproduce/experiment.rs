@@ -67,6 +67,19 @@ pub struct Only {
     pub protocols: Option<Vec<String>>,
 }
 
+impl Only {
+    /// Each name by itself.
+    pub fn names(&self) -> Vec<Self> {
+        let seeds = self.seeds.iter().flatten().map(|seed| Self { seeds: Some(vec![*seed]), ..Self::default() });
+        let data = self.data.iter().flatten().map(|name| Self { data: Some(vec![name.clone()]), ..Self::default() });
+        let methods =
+            self.methods.iter().flatten().map(|name| Self { methods: Some(vec![name.clone()]), ..Self::default() });
+        let protocols =
+            self.protocols.iter().flatten().map(|name| Self { protocols: Some(vec![name.clone()]), ..Self::default() });
+        seeds.chain(data).chain(methods).chain(protocols).collect()
+    }
+}
+
 /// How a run is scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

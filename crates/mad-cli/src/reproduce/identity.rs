@@ -1,13 +1,8 @@
-//! What the result of a job depends on beside its settings: the rows, the file of a base measure, the way bases are fitted.
+//! What the result of a job depends on beside its settings: the rows and the file of a base measure.
 
 use super::ExperimentError;
 use crate::error::CliError;
-use mad_core::base::fit;
 use mad_core::data::Loaded;
-use mad_nn::Config;
-
-/// Base measures and methods that are fitted to the data.
-const FITTED: [&str; 2] = ["mixture", "kde"];
 
 /// Hash of a manifold and points on it.
 pub fn of_rows(loaded: &Loaded) -> String {
@@ -34,14 +29,6 @@ pub fn of_base(base: &str) -> Result<Option<String>, CliError> {
     Ok(Some(hasher.finalize().to_hex().to_string()))
 }
 
-/// Version of the fit that a run rests on; `None` if nothing is fitted before its first step.
-pub fn of_fit(config: &Config) -> Option<u32> {
-    let fitted = [&config.base, &config.method].iter().any(|name| FITTED.contains(&name.as_str()));
-    // As a method of its own a mixture is of one size.
-    let layered = config.base == "mixture" && !config.is_plain_mixture();
-    fitted.then(|| fit::version(layered))
-}
-
 /// Refuses what has changed since the job was planned. An empty hash is that of nothing.
 pub fn check(file: &str, planned: &str, found: &str) -> Result<(), ExperimentError> {
     match planned.is_empty() || planned == found {
@@ -53,26 +40,6 @@ pub fn check(file: &str, planned: &str, found: &str) -> Result<(), ExperimentErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mad_core::data::manifold_named;
-    use mad_nn::Partial;
-
-    #[test]
-    fn only_fitted_runs_depend_on_how_bases_are_fitted() {
-        let sphere = manifold_named("sphere:2").unwrap();
-        let version = |settings: &str| {
-            let partial = Partial::from_toml(settings, "test").unwrap();
-            of_fit(&Config::resolve_for(&partial, sphere.as_ref(), Some(5000)).unwrap())
-        };
-        for layered in ["", "base = 'mixture'"] {
-            assert_eq!(version(layered), Some(fit::version(true)), "{layered}");
-        }
-        for single in ["base = 'kde'", "method = 'kde'", "method = 'mixture'", "method = 'mixture:'"] {
-            assert_eq!(version(single), Some(fit::version(false)), "{single}");
-        }
-        for plain in ["base = 'default'", "base = 'uniform'", "base = 'mixture:mine.csv'", "method = 'dsm'"] {
-            assert_eq!(version(plain), None, "{plain}");
-        }
-    }
 
     #[test]
     fn base_files_count_by_their_bytes() {

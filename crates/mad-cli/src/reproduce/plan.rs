@@ -77,7 +77,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
         let hash = source.hash.clone();
         let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows: data.rows, hash };
         let name = if config.recipe == "default" { &config.method } else { &config.recipe };
-        let (base_hash, fit) = (identity::of_base(&config.base)?, identity::of_fit(&config));
+        let (base_hash, fit) = (identity::of_base(&config.base)?, config.fit_version());
         let made = Made { name, text: &config.to_toml(), steps: config.steps, base_hash, fit };
         let job = Job::new(data, place.seed, settings.to_string(), score, &made);
         runs.push(Planned { place, job });

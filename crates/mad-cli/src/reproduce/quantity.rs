@@ -13,7 +13,7 @@ pub struct Quantity {
     pub style: Style,
     /// What stands below its table: title and name of the number that a perfect model would have.
     pub ideal: Option<(&'static str, &'static str)>,
-    /// Whether methods are compared by it: lower is then better.
+    /// Whether methods are compared by it: lower is then better. MMD does not, as good models all stand at its floor.
     pub ranks: bool,
     /// Whether it is a standard error, so that the one of a mean is the root of the sum of squares over the number.
     pub is_error: bool,
@@ -71,18 +71,23 @@ impl Quantity {
 /// All quantities that may be printed as a table.
 pub const QUANTITIES: &[Quantity] = &[
     quantity("mmd", "MMD", Style::Fixed(4), "the paper's metric: biased, root, against the test set")
-        .beside("floor", "mmd_floor"),
+        .beside("floor", "mmd_floor")
+        .unranked(),
     quantity("mmd_heat-rotations", "MMD, heat kernel of SO(3)", Style::Fixed(4), "ours: blind to the sign of quaternions")
-        .beside("floor", "mmd_heat-rotations_floor"),
+        .beside("floor", "mmd_heat-rotations_floor")
+        .unranked(),
     quantity("mmd_mean", "MMD, mean over draws", Style::Fixed(4), "ours: the same over as many draws as 10 000 samples make, ten at least")
-        .beside("floor", "mmd_floor"),
+        .beside("floor", "mmd_floor")
+        .unranked(),
     quantity(
         "mmd_mean_over_floor",
         "mean MMD over its floor",
         Style::Fixed(2),
         "1 is as near as other data of the same law",
-    ),
-    quantity("mmd2_unbiased", "unbiased MMD²", Style::Scientific, "ours: 0 on average for equal laws, so it may be negative"),
+    )
+    .unranked(),
+    quantity("mmd2_unbiased", "unbiased MMD²", Style::Scientific, "ours: 0 on average for equal laws, so it may be negative")
+        .unranked(),
     quantity(
         "nll",
         "NLL, nats",
@@ -116,7 +121,8 @@ pub const QUANTITIES: &[Quantity] = &[
     ),
     quantity("recall", "recall, degrees", Style::Fixed(2), "mean over true poses of the distance to the nearest sample"),
     quantity("tv", "total variation", Style::Fixed(4), "ours: frequencies on the finite set, nearest points"),
-    quantity("drift_mean", "drift", Style::Scientific, "mean distance of samples from the set before projection"),
+    quantity("drift_mean", "drift", Style::Scientific, "mean distance of samples from the set before projection")
+        .unranked(),
     quantity("drift_far", "share of samples off the set", Style::Fixed(4), "farther than 0.05 before projection"),
     quantity(
         "step_ms",

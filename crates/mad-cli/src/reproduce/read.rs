@@ -90,7 +90,36 @@ impl Experiment {
     }
 
     /// Drops all parts but those named. `key` says where the names come from.
-    pub fn keep(&mut self, only: &Only, key: &str) -> Result<(), ExperimentError> {
+    fn keep(&mut self, only: &Only, key: &str) -> Result<(), ExperimentError> {
+        self.knows(only, key)?;
+        self.retain(only);
+        Ok(())
+    }
+
+    /// Drops all parts of these experiments but those named, and experiments of which nothing is left. Each name must be known to
+    /// one of them; an experiment without runs has no parts and stays.
+    pub fn keep_of_all(experiments: &mut Vec<Self>, only: &Only) -> Result<(), ExperimentError> {
+        for name in only.names() {
+            let asked = experiments.iter().filter(|experiment| !experiment.methods.is_empty());
+            let answers: Vec<_> = asked.map(|experiment| experiment.knows(&name, "asked for")).collect();
+            if answers.iter().all(Result::is_err) {
+                answers.into_iter().next().unwrap_or(Ok(()))?;
+            }
+        }
+        experiments.retain_mut(|experiment| {
+            let (runs, divided) = (!experiment.methods.is_empty(), !experiment.protocols.is_empty());
+            if !runs {
+                return true;
+            }
+            experiment.retain(only);
+            let Self { seeds, data, methods, protocols, .. } = experiment;
+            !seeds.is_empty() && !data.is_empty() && !methods.is_empty() && !(divided && protocols.is_empty())
+        });
+        Ok(())
+    }
+
+    /// Refuses names that it does not have.
+    fn knows(&self, only: &Only, key: &str) -> Result<(), ExperimentError> {
         let origin = self.name.clone();
         let missing = |what, name: &str, known: Vec<String>| ExperimentError::Name {
             origin: origin.clone(),
@@ -111,9 +140,7 @@ impl Experiment {
         };
         labels(&only.data, self.data.iter().map(|d| d.key.clone()).collect(), "data set")?;
         labels(&only.methods, self.methods.iter().map(|m| m.label.clone()).collect(), "method")?;
-        labels(&only.protocols, self.protocols.iter().map(|p| p.key.clone()).collect(), "protocol")?;
-        self.retain(only);
-        Ok(())
+        labels(&only.protocols, self.protocols.iter().map(|p| p.key.clone()).collect(), "protocol")
     }
 
     fn retain(&mut self, only: &Only) {
@@ -187,6 +214,26 @@ mod tests {
     }
 
     #[test]
+    fn names_asked_of_several_experiments_must_be_known_to_one() {
+        let all = || EXPERIMENTS.iter().map(|(name, _)| Experiment::named(name, false).unwrap()).collect::<Vec<_>>();
+        let list = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let mut chosen = all();
+        Experiment::keep_of_all(&mut chosen, &Only { seeds: Some(vec![3]), data: list(&["fire"]), ..Only::default() })
+            .unwrap();
+        let names: Vec<_> = chosen.iter().map(|experiment| experiment.name.as_str()).collect();
+        assert_eq!(names, ["table-earth", "figure-base-s2"], "one without runs stays");
+        assert_eq!((&chosen[0].seeds, chosen[0].data.len()), (&vec![3], 1));
+        for only in [
+            Only { data: list(&["fire", "fyre"]), ..Only::default() },
+            Only { seeds: Some(vec![77]), ..Only::default() },
+            Only { protocols: list(&["ours"]), ..Only::default() },
+        ] {
+            let error = Experiment::keep_of_all(&mut all(), &only).unwrap_err().to_string();
+            assert!(["fyre", "77", "ours"].iter().any(|name| error.contains(&format!("`{name}`"))), "{error}");
+        }
+    }
+
+    #[test]
     fn quick_settings_win_and_figures_share_the_runs_of_tables() {
         for quick in [false, true] {
             let runs = |name: &str| {
@@ -202,7 +249,10 @@ mod tests {
                 .iter()
                 .filter(|run| !["KDE", "vMF mixture", "fitted base alone"].contains(&run.place.method.as_str()));
             assert!(trained.clone().count() > 0);
-            assert!(trained.all(|run| run.settings["steps"].as_integer() == Some(steps)));
+            assert!(trained.all(|run| {
+                let fewer = !quick && run.place.method == "MAD, fitted base";
+                run.settings["steps"].as_integer() == Some(if fewer { 2000 } else { steps })
+            }));
         }
     }
 }

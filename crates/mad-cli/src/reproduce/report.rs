@@ -128,7 +128,11 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
     };
     let (means, ranked) = (means(Cell::mean), means(Cell::complete_mean));
     let columns = keys.len() + usize::from(experiment.mean);
-    let least = |column: usize| ranked.iter().filter_map(|row| row[column]).min_by(f64::total_cmp);
+    // One value alone is not the best of anything.
+    let least = |column: usize| {
+        let values: Vec<f64> = ranked.iter().filter_map(|row| row[column]).collect();
+        values.iter().copied().min_by(f64::total_cmp).filter(|_| values.len() > 1)
+    };
     let best: Vec<Option<f64>> = (0..columns).map(|column| least(column).filter(|_| quantity.ranks)).collect();
     let mut rows = Vec::new();
     for (((method, cells), means), ranked) in experiment.methods.iter().zip(&ours).zip(&means).zip(&ranked) {
@@ -142,7 +146,7 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
             let cells = printed.iter().map(|v| v.map_or(String::new(), |v| printed_value(quantity, v))).collect();
             rows.push(row("paper", cells, mean.get(keys.len()).copied(), vec![false; columns]));
         }
-        if cells.iter().any(|cell| cell.scored + cell.failed > 0) {
+        if cells.iter().any(|cell| !cell.values.is_empty() || cell.failed > 0) {
             let marked = ranked.iter().zip(&best).map(|(mean, best)| mean.is_some() && mean == best).collect();
             let cells = cells.iter().map(|cell| cell.show(quantity)).collect();
             rows.push(row("ours", cells, means.get(keys.len()).copied(), marked));

@@ -20,10 +20,11 @@ pub fn machine() -> String {
     format!("{cores} cores{memory}, {} instructions", mad_nn::kernel::Simd::best().name())
 }
 
-/// What stands in the document from this line on was written by hand and is kept.
-const BY_HAND: &str = "<!-- by hand from here on -->";
+/// What stands in the document before this line was written by hand and is kept.
+const FROM_HERE: &str = "<!-- what follows is written by mad reproduce -->";
 
-/// Writes all reports into the document `path`, and their figures into a folder of its name beside it.
+/// Writes all reports into the document `path`, below what was written by hand, and their figures into a folder of its name beside
+/// it.
 pub fn write_results(
     path: &Path,
     out: &Path,
@@ -34,8 +35,12 @@ pub fn write_results(
     let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(stem.as_ref());
     let time = outcomes.cost().words().map_or(String::new(), |words| format!(", {words}"));
+    let before = std::fs::read_to_string(path).unwrap_or_default();
+    let by_hand = before.find(FROM_HERE).map_or("# Results", |place| before[..place].trim_end());
     let mut parts = vec![
-        "# Results".to_owned(),
+        by_hand.to_owned(),
+        FROM_HERE.to_owned(),
+        "# Tables".to_owned(),
         format!(
             "Written by `{command}`, version {}, on {}: {} runs{time}.",
             env!("CARGO_PKG_VERSION"),
@@ -55,8 +60,5 @@ pub fn write_results(
         }
         parts.push(text);
     }
-    let before = std::fs::read_to_string(path).unwrap_or_default();
-    let by_hand = before.find(BY_HAND).map_or(BY_HAND, |place| &before[place..]);
-    parts.push(by_hand.trim_end().to_owned());
     Ok(write_whole(path, (parts.join("\n\n") + "\n").as_bytes())?)
 }

@@ -127,6 +127,9 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     let nll = likelihood.negative_mean().0;
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
     values.insert("nll".into(), nll);
+    if likelihood.unsolved > 0 {
+        values.insert("nll_unsolved".into(), likelihood.unsolved_share());
+    }
     values.insert("nll_validation".into(), opened.model.likelihood(&validation).negative_mean().0);
     if let Some(oracle) = oracle(&job.data.source, job.seed, &test) {
         values.insert("nll_oracle".into(), oracle);
@@ -253,9 +256,8 @@ mod tests {
 
     #[test]
     fn bounds_are_what_the_likelihood_says() {
-        let bounds = |is_bound| bounded(&Likelihood { per_point: vec![1.0], is_bound });
-        assert_eq!(bounds(true), ["nll", "nll_validation", "nll_gap"]);
-        assert!(bounds(false).is_empty());
+        assert_eq!(bounded(&Likelihood::bound(vec![1.0])), ["nll", "nll_validation", "nll_gap"]);
+        assert!(bounded(&Likelihood::exact(vec![1.0])).is_empty());
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::{
     train::Training,
 };
 use mad_core::{
+    base::fit::version,
     data::SplitKind,
     manifold::Manifold,
     noise::{LevelDraw, NoiseRange},
@@ -174,6 +175,14 @@ impl Config {
     /// Whether a mixture is the model itself: the usual one, of one size.
     pub fn is_plain_mixture(&self) -> bool {
         self.method_spec().entry.name == MIXTURE.name
+    }
+
+    /// Version of the fit that the run rests on; `None` if nothing is fitted before its first step.
+    pub fn fit_version(&self) -> Option<u32> {
+        let fitted = [&self.base, &self.method].iter().any(|name| FITTED_BASES.contains(&name.as_str()));
+        // As a method of its own a mixture is of one size.
+        let layered = self.base == FITTED_BASES[0] && !self.is_plain_mixture();
+        fitted.then(|| version(layered))
     }
 
     /// How rows are divided.

@@ -193,12 +193,31 @@ fn word<'a>(asked: &'a Partial, key: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use crate::Config;
+    use mad_core::base::fit::version;
     use mad_core::manifold::{BuildContext, build};
 
     fn base(spec: &str, settings: &str, distinct: Option<usize>) -> String {
         let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
         let asked = Partial::from_toml(settings, "test").expect("known keys");
         Config::resolve_for(&asked, manifold.as_ref(), distinct).expect("settings that fit").base
+    }
+
+    #[test]
+    fn only_fitted_runs_depend_on_how_bases_are_fitted() {
+        let sphere = build("sphere:2", &BuildContext::without_files()).expect("a known manifold");
+        let found = |settings: &str| {
+            let asked = Partial::from_toml(settings, "test").expect("known keys");
+            Config::resolve_for(&asked, sphere.as_ref(), Some(5000)).expect("settings that fit").fit_version()
+        };
+        for layered in ["", "base = 'mixture'"] {
+            assert_eq!(found(layered), Some(version(true)), "{layered}");
+        }
+        for single in ["base = 'kde'", "method = 'kde'", "method = 'mixture'", "method = 'mixture:'"] {
+            assert_eq!(found(single), Some(version(false)), "{single}");
+        }
+        for plain in ["base = 'default'", "base = 'uniform'", "base = 'mixture:mine.csv'", "method = 'dsm'"] {
+            assert_eq!(found(plain), None, "{plain}");
+        }
     }
 
     #[test]

@@ -136,6 +136,6 @@ impl Fitted for BaseModel {
     }
 
     fn likelihood(&self, points: &Points) -> Likelihood {
-        Likelihood { per_point: self.log_density(points, 0), is_bound: false }
+        Likelihood::exact(self.log_density(points, 0))
     }
 }

@@ -309,7 +309,7 @@ impl Fitted for FittedDenoiser {
     fn likelihood(&self, points: &Points) -> Likelihood {
         let config = BoundConfig { levels: BOUND_LEVELS, ..BoundConfig::default() };
         let bound = likelihood_bound(&self.denoiser, self.base.as_ref(), self.denoiser.range(), points, &config);
-        Likelihood { per_point: self.densities(points, bound.per_point), is_bound: true }
+        Likelihood::bound(self.densities(points, bound.per_point))
     }
 
     fn condition(&mut self, c: Vec<f64>, guidance: f64) {

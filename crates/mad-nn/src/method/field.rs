@@ -15,6 +15,7 @@ use mad_core::{
     Points,
     manifold::{Manifold, SphereBlock},
     riemannian::{Frames, Generator, Spheres, TangentField},
+    special::dot,
 };
 use rayon::prelude::*;
 
@@ -147,6 +148,31 @@ impl FieldNetwork {
         }
         let input = bridge::matrix(&input, width, device).reshape([1 + count, n, width]);
         chain_tangents(input, weights, &self.plan)
+    }
+
+    /// The mean over rows of |X − target|², and its gradient; `target` is a tangent vector at each row of `x`.
+    pub(super) fn regress(
+        &self,
+        weights: &mut Vec<f32>,
+        x: &Points,
+        t: &[f64],
+        target: &Points,
+        device: &Device,
+    ) -> (f64, Vec<f32>) {
+        let places = self.places(x, device);
+        let (n, dim, d) = (x.len(), x.dim(), self.spheres.intrinsic_dim());
+        let mut along = vec![0.0; d * n];
+        for (i, (basis, target)) in places.bases.iter().zip(target.rows()).enumerate() {
+            for (a, vector) in basis.chunks_exact(dim).enumerate() {
+                along[a * n + i] = dot(vector, target);
+            }
+        }
+        let along = bridge::matrix(&along, n, device);
+        bridge::differentiate(weights, device, |weights| {
+            let f = self.answer(weights, x, t, &[], device);
+            let found = (places.coefficients * f).sum_dim(2).reshape([d, n]);
+            (found - along).square().sum() / n as f32
+        })
     }
 
     /// The network with these weights, ready to answer; vectors are scaled by `scale(t)`.

@@ -41,9 +41,26 @@ pub struct Likelihood {
     pub per_point: Vec<f64>,
     /// Whether it is such a bound.
     pub is_bound: bool,
+    /// How many of the points have the density of another one, because the model could not be solved for theirs.
+    pub unsolved: usize,
 }
 
 impl Likelihood {
+    /// Log-densities.
+    pub fn exact(per_point: Vec<f64>) -> Self {
+        Self { per_point, is_bound: false, unsolved: 0 }
+    }
+
+    /// Lower bounds.
+    pub fn bound(per_point: Vec<f64>) -> Self {
+        Self { per_point, is_bound: true, unsolved: 0 }
+    }
+
+    /// Which part of the points has the density of another one.
+    pub fn unsolved_share(&self) -> f64 {
+        self.unsolved as f64 / self.per_point.len().max(1) as f64
+    }
+
     /// Mean negative log-likelihood and its standard error.
     pub fn negative_mean(&self) -> (f64, f64) {
         let n = self.per_point.len() as f64;

@@ -7,7 +7,6 @@ use super::{
     fitted::no_choice,
 };
 use crate::{
-    bridge,
     config::Domain,
     net::Layout,
     run::{Run, RunError},
@@ -20,7 +19,6 @@ use mad_core::{
     riemannian::Flow,
     rng::{Purpose, stream},
     sample::{SampleError, in_blocks},
-    special::dot,
 };
 use rand::RngExt as _;
 use std::{ops::ControlFlow, sync::Arc};
@@ -111,20 +109,7 @@ impl Objective for Matching<'_> {
             t[i] = rng.random();
             self.network.spheres().path(&x0, x1, t[i], x.row_mut(i), velocity.row_mut(i));
         }
-        let places = self.network.places(&x, device);
-        let d = self.network.spheres().intrinsic_dim();
-        let mut target = vec![0.0; d * n];
-        for (i, (basis, velocity)) in places.bases.iter().zip(velocity.rows()).enumerate() {
-            for (a, vector) in basis.chunks_exact(dim).enumerate() {
-                target[a * n + i] = dot(vector, velocity);
-            }
-        }
-        let target = bridge::matrix(&target, n, device);
-        let (loss, gradient) = bridge::differentiate(weights, device, |weights| {
-            let f = self.network.answer(weights, &x, &t, &[], device);
-            let found = (places.coefficients * f).sum_dim(2).reshape([d, n]);
-            (found - target).square().sum() / n as f32
-        });
+        let (loss, gradient) = self.network.regress(weights, &x, &t, &velocity, device);
         Graded { loss, gradient, levels: t }
     }
 
@@ -176,6 +161,6 @@ impl Fitted for FittedFlow {
     }
 
     fn likelihood(&self, points: &Points) -> Likelihood {
-        Likelihood { per_point: self.log_density(points, LIKELIHOOD_STEPS), is_bound: false }
+        Likelihood::exact(self.log_density(points, LIKELIHOOD_STEPS))
     }
 }

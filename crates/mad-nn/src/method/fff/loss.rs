@@ -14,6 +14,7 @@ use crate::{
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
+    manifold::SphereBlock,
     riemannian::Spheres,
     rng::{Purpose, Rng, stream},
     special::norm,
@@ -46,10 +47,14 @@ impl Terms {
     }
 }
 
-/// The length of probes: the root of the dimension in which they are said to lie.
+/// The length of probes: the root of the dimension in which they are said to lie. In the published code rotations are matrices.
 pub(super) fn probe_length(spec: &MethodSpec, spheres: &Spheres) -> f64 {
+    let published = |block: &SphereBlock| match (block.antipodal, block.range.len()) {
+        (true, 4) => 9,
+        (_, coordinates) => coordinates,
+    };
     let dimension = match spec.word("volume") {
-        "ambient" => spheres.ambient_dim(),
+        "ambient" => spheres.blocks().iter().map(published).sum(),
         _ => spheres.intrinsic_dim(),
     };
     (dimension as f64).sqrt()
@@ -161,6 +166,6 @@ impl Objective for Training<'_> {
         let run = self.data.run;
         let newton = self.data.config.method_spec().number("newton") as usize;
         let flow = FreeFormFlow::new(self.model.clone(), weights, run.manifold().clone(), newton);
-        Some(summary(step, &flow.log_densities(&points), &points, run.base().as_ref()))
+        Some(summary(step, &flow.read(&points).per_point, &points, run.base().as_ref()))
     }
 }

@@ -95,6 +95,6 @@ impl Fitted for FittedScore {
     }
 
     fn likelihood(&self, points: &Points) -> Likelihood {
-        Likelihood { per_point: self.log_density(points, LIKELIHOOD_STEPS), is_bound: false }
+        Likelihood::exact(self.log_density(points, LIKELIHOOD_STEPS))
     }
 }

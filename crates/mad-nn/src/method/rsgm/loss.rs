@@ -19,7 +19,6 @@ use burn::tensor::{Device, Tensor};
 use mad_core::{
     riemannian::{Spheres, heat_score, walk},
     rng::{Purpose, Rng, stream},
-    special::dot,
 };
 use rand::RngExt as _;
 
@@ -149,13 +148,13 @@ impl Objective for Matching<'_> {
         for (y, &t) in y.rows_mut().zip(&t) {
             walk(spheres, y, time, (WALK_START, t), self.noise.walk, &mut rng);
         }
-        let places = self.network.places(&y, device);
         let column = |f: &dyn Fn(f64) -> f64| {
             let values: Vec<f64> = t.iter().map(|&t| f(t)).collect();
             bridge::matrix(&values, n, device)
         };
         let (loss, gradient) = match self.loss {
             Loss::Implicit | Loss::Sliced => {
+                let places = self.network.places(&y, device);
                 let signs = (self.loss == Loss::Sliced).then(|| random_signs(d, n, &mut rng));
                 let probes = signs.as_ref().map(|signs| probes(&places.bases, signs, dim));
                 let signs = signs.map(|signs| bridge::matrix(&signs, n, device));
@@ -170,20 +169,13 @@ impl Objective for Matching<'_> {
                 })
             }
             Loss::Varadhan | Loss::Heat => {
-                let mut target = vec![0.0; d * n];
-                let mut g = vec![0.0; dim];
-                for (i, (x0, y)) in x0.rows().zip(y.rows()).enumerate() {
-                    self.loss.target(self.noise, spheres, x0, y, t[i], &mut g);
-                    for (a, vector) in places.bases[i].chunks_exact(dim).enumerate() {
-                        target[a * n + i] = dot(vector, &g) / self.noise.scale(spheres, t[i]);
-                    }
+                let mut target = x0.clone();
+                for (((x0, y), &t), target) in x0.rows().zip(y.rows()).zip(&t).zip(target.rows_mut()) {
+                    self.loss.target(self.noise, spheres, x0, y, t, target);
+                    let scale = self.noise.scale(spheres, t);
+                    target.iter_mut().for_each(|g| *g /= scale);
                 }
-                let target = bridge::matrix(&target, n, device);
-                bridge::differentiate(weights, device, |weights| {
-                    let f = self.network.answer(weights, &y, &t, &[], device);
-                    let found = (places.coefficients * f).sum_dim(2).reshape([d, n]);
-                    (found - target).square().sum() / n as f32
-                })
+                self.network.regress(weights, &y, &t, &target, device)
             }
         };
         Graded { loss, gradient, levels: t }

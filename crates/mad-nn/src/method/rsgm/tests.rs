@@ -10,7 +10,7 @@ use crate::{
 use mad_core::{
     Points,
     manifold::{BuildContext, build},
-    riemannian::TangentField,
+    riemannian::{TangentField, walk},
     rng::{Purpose, stream},
     special::dot,
 };
@@ -106,6 +106,35 @@ fn the_sliced_loss_is_the_implicit_one_on_average() {
         }
         assert!(apart > 0.01, "{spec} {generator}: one direction tells everything");
     }
+}
+
+/// The published noise on rotations has unit variance in the Frobenius norm: the trace of R₀ᵀR_t, 3 in the beginning, decays as
+/// exp(−B/2), so that the walk is not yet uniform when it ends. Its small-time score has the rotation vector from y to x₀ over B as
+/// coefficients.
+#[test]
+fn noise_on_rotations_is_the_published_one() {
+    let case = Case::new("so3", "lie-algebra");
+    let (noise, spheres) = (case.noise, case.network.spheres());
+    let elapsed = noise.time.elapsed(1.0);
+    assert!((elapsed - 2.5005).abs() < 1e-12);
+    let mut rng = stream(4, Purpose::Train, 0);
+    let n = 20_000;
+    let trace = |_| {
+        let mut q = [0.0, 0.0, 0.0, 1.0];
+        walk(spheres, &mut q, noise.on_sphere(spheres), (0.0, 1.0), noise.walk, &mut rng);
+        4.0 * q[3] * q[3] - 1.0
+    };
+    let mean = (0..n).map(trace).sum::<f64>() / f64::from(n);
+    // The trace has a deviation below 1.2; the walk of 100 steps is 1 % off.
+    assert!((mean / 3.0 - (-elapsed / 2.0).exp()).abs() < 0.012, "{} {}", mean / 3.0, (-elapsed / 2.0).exp());
+
+    let (angle, t) = (0.3f64, 0.1);
+    let y = [(0.5 * angle).sin(), 0.0, 0.0, (0.5 * angle).cos()];
+    let mut target = [0.0; 4];
+    Loss::Varadhan.target(noise, spheres, &[0.0, 0.0, 0.0, 1.0], &y, t, &mut target);
+    // The field of the network's first number there is q ⊗ i; its factor turns numbers into the score.
+    let number = dot(&target, &[y[3], 0.0, 0.0, -y[0]]) / noise.scale(spheres, t);
+    assert_close(number / noise.deviation(t), -angle / noise.time.elapsed(t), "coefficient of the score");
 }
 
 /// The heat kernel of rotations after time `elapsed`, up to a factor, where unit quaternions are `angle` apart.
