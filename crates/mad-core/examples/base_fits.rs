@@ -28,13 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let layered = |sizes: &[usize], kernels| FitOptions { sizes: sizes.to_vec(), kernels, ..FitOptions::default() };
     let sizes = FitOptions::default().sizes;
-    let methods: [(&str, Fit, FitOptions); 7] = [
+    let methods: [(&str, Fit, FitOptions); 8] = [
         ("kde", fit_kde, FitOptions::plain()),
         ("plain", fit_mixture, FitOptions::plain()),
         ("fits", fit_mixture, layered(&sizes, 0)),
         ("kernels 4", fit_mixture, layered(&[], 4)),
         ("both 2", fit_mixture, layered(&sizes, 2)),
         ("both 4", fit_mixture, layered(&sizes, 4)),
+        ("both 6", fit_mixture, layered(&sizes, 6)),
         ("both 12", fit_mixture, layered(&sizes, 12)),
     ];
     println!("set            method        seed  components  validation     test    truth  seconds");
