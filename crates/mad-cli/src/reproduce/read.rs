@@ -107,13 +107,14 @@ impl Experiment {
             }
         }
         experiments.retain_mut(|experiment| {
-            let (runs, divided) = (!experiment.methods.is_empty(), !experiment.protocols.is_empty());
-            if !runs {
+            if experiment.methods.is_empty() {
                 return true;
             }
+            let divided = !experiment.protocols.is_empty();
             experiment.retain(only);
             let Self { seeds, data, methods, protocols, .. } = experiment;
-            !seeds.is_empty() && !data.is_empty() && !methods.is_empty() && !(divided && protocols.is_empty())
+            let nothing_left = seeds.is_empty() || data.is_empty() || methods.is_empty();
+            !nothing_left && divided != protocols.is_empty()
         });
         Ok(())
     }
