@@ -234,9 +234,9 @@ pub struct Sample {
     /// Value of a condition column, `name=value`; once per column
     #[arg(long, value_name = "NAME=VALUE")]
     pub given: Vec<String>,
-    /// Strength of the condition; 1 is the model as trained
-    #[arg(long, value_name = "W", default_value_t = 1.0)]
-    pub guidance: f64,
+    /// Strength of the condition; 1, the model as trained, if absent
+    #[arg(long, value_name = "W", requires = "given")]
+    pub guidance: Option<f64>,
 }
 
 /// Score a model, or a file of samples, against a file of points

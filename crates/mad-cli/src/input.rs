@@ -5,7 +5,9 @@ use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
 use clap::ValueEnum;
-use mad_core::data::{self, ColumnOptions, Loaded, QuaternionOrder, ReadOptions, Table};
+use mad_core::data::{
+    self, ColumnOptions, DataError, LoadError, Loaded, QuaternionOrder, ReadOptions, RowErrors, Table,
+};
 use std::path::Path;
 
 /// Files larger than this are read with progress shown.
@@ -64,10 +66,17 @@ impl Reading {
     /// Finds the points of the manifold called `spec` in a table. Bad rows are left out of the table if the user said so; then
     /// the columns in `condition` must hold numbers as well.
     pub fn points(&self, common: &Common, table: &mut Table, spec: &str, condition: &str) -> Result<Loaded, CliError> {
+        let options = ColumnOptions { elsewhere: condition.to_owned(), ..self.column_options() };
         if !self.skip_bad_rows {
-            return Ok(data::load(table, spec, &self.column_options())?);
+            return data::load(table, spec, &options).map_err(|error| match error {
+                LoadError::Data(DataError::Rows(rows)) if rows.hint.is_none() && rows.total < table.len() => {
+                    let hint = Some("mend them, or leave them out with --skip-bad-rows".into());
+                    LoadError::Data(DataError::Rows(RowErrors { hint, ..rows })).into()
+                }
+                other => other.into(),
+            });
         }
-        let (loaded, skipped) = data::load_skipping(table, spec, &self.column_options(), condition)?;
+        let (loaded, skipped) = data::load_skipping(table, spec, &options, condition)?;
         if let Some(skipped) = skipped {
             let (total, all) = (skipped.total, skipped.total + table.len());
             output::notice(common, format!("skipped {total} of {all} rows: {}", skipped.summary()));

@@ -139,7 +139,7 @@ fn fit_skips_bad_rows_when_told_to() {
     let rows: String = (0..80).map(|i| format!("{},{},{}\n", i - 40, 4 * i - 160, i % 5)).collect();
     desk.write("d.csv", &format!("lat,lon,mag\n{rows}95,0,1\n1,2\nx,1,1\n3,4,strong\n"));
     let refused = desk.fails(3, &format!("fit d.csv --manifold sphere:2 --out run {TINY}"));
-    contains(&refused, &["3 bad rows", "line 82", "line 83", "line 84"]);
+    contains(&refused, &["3 bad rows", "line 82", "line 83", "line 84", "--skip-bad-rows"]);
     let words = format!("fit d.csv --manifold sphere:2 --out run --skip-bad-rows --set condition=mag {TINY}");
     let output = desk.mad(&words).output().expect("program started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -182,7 +182,8 @@ fn angles_and_products() {
 fn methods_without_steps_and_folders_without_a_source_have_pages_too() {
     let desk = Desk::new();
     desk.ok("data make vmf-mixture --n 200 --seed 3 --out xyz.csv");
-    desk.ok("fit xyz.csv --manifold sphere:2 --out run --method kde --seed 1");
+    let fit = desk.json("fit xyz.csv --manifold sphere:2 --out run --method kde --seed 1");
+    assert!(fit["validation_nll"].is_number() && fit["validation_nll_bound"].is_null(), "no bound: {fit}");
     std::fs::remove_file(desk.path("run").join("source.json")).expect("removed");
     desk.ok("report run --n 50");
     let page = desk.read("run/report.html");

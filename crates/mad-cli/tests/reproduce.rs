@@ -240,6 +240,9 @@ fn mistakes_are_found_before_anything_runs() {
     desk.write("bad.toml", &EXPERIMENT.replace("samples = 100", "samples = 100, fresh = 50"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
     assert!(error.contains("bad: score.fresh") && error.contains("`earthquakes-week` is a table"), "{error}");
+    // Known names all of them, but no experiment knows them together.
+    let error = desk.fails(2, "reproduce table-so3 figure-discrete --data skewed --methods KDE --out out");
+    assert!(error.contains("--data skewed --methods KDE` leaves no run"), "{error}");
     assert!(!desk.path("out").exists());
     let listed = desk.json("list experiments");
     assert!(listed["experiments"].as_array().expect("a list").iter().any(|e| e["name"] == "table-earth"));

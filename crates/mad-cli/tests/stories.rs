@@ -30,6 +30,12 @@ fn events_on_the_globe() {
     }
     assert!(scores["metrics"]["mmd_floor"]["value"].as_f64().is_some_and(|floor| floor > 0.0), "{scores}");
 
+    let seen = desk.mad("eval run --against quakes.csv --metrics nll").output().expect("program started");
+    assert!(String::from_utf8_lossy(&seen.stderr).contains("the model was trained on"), "{seen:?}");
+    assert!(desk.fails(2, "eval run --against test --manifold so3").contains("a run on sphere:2"));
+    assert!(desk.fails(5, "eval runn --against test").contains("runn"));
+    assert!(desk.fails(2, &format!("fit nowhere.csv --out run {TINY}")).contains("run"), "before the data are read");
+
     desk.ok("sample run --n 40 --seed 5 --out samples.csv");
     let scores = desk.json("eval samples.csv --against quakes.csv --manifold sphere:2 --metrics mmd");
     assert!(scores["metrics"]["mmd"]["value"].as_f64().is_some_and(|v| v > 0.0), "{scores}");
@@ -52,6 +58,28 @@ fn events_on_the_globe() {
     }
     desk.ok("plot run --what curves --out curves.svg");
     desk.ok("plot run --what density --out density.svg");
+}
+
+/// Events that depend on a third column: samples follow the value that is asked for.
+#[test]
+fn events_given_a_condition() {
+    let desk = Desk::new();
+    let spot = |i: i32, kind: i32| format!("{},{},{kind}\n", i % 7 - 3, 120 * kind - 60 + i % 11 - 5);
+    let rows: String = (0..400).map(|i| spot(i, i % 2)).collect();
+    desk.write("d.csv", &format!("lat,lon,kind\n{rows}"));
+    let words = "fit d.csv --manifold sphere:2 --out run --steps 300 --batch 128 --seed 1 --set width=64 --set depth=2 \
+                 --set split=random --set condition=kind";
+    let output = desk.mad(words).output().expect("program started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("not used"), "{said}");
+    for (kind, east) in [(0, false), (1, true)] {
+        let (_, rows) = columns(&desk.ok(&format!("sample run --n 200 --seed 5 --given kind={kind} --guidance 1.5")));
+        let right = rows.iter().filter(|row| (row[1] > 0.0) == east).count();
+        assert!(right > 160, "kind {kind}: {right} of 200 on its side");
+    }
+    assert!(desk.fails(2, "sample run --n 5 --given kind=big").contains("`big` is not a number"));
+    assert!(desk.fails(2, "sample run --n 5 --given size=1").contains("it has: kind"));
+    desk.fails(2, "sample run --n 5 --guidance 2");
 }
 
 /// Robotics: poses as quaternion and position, in the file's own order and units.

@@ -101,7 +101,7 @@ impl Objective for Script<'_> {
 
     fn validate(&self, _weights: &[f32], step: u64) -> Option<Validation> {
         let nll = self.0.scores[step as usize];
-        Some(Validation { step, nll, log_ratio: -nll, standard_error: 0.0, best: false })
+        Some(Validation { step, nll, log_ratio: -nll, is_bound: false, standard_error: 0.0, best: false })
     }
 }
 

@@ -5,11 +5,13 @@ use crate::args::{Common, Eval};
 use crate::error::CliError;
 use crate::output;
 use mad_core::Points;
+use mad_core::data::Loaded;
 use mad_core::manifold::Manifold;
-use mad_core::metrics::{Comparison, METRICS, Measurement, drift_measurements};
+use mad_core::metrics::{Comparison, METRICS, Measurement, MetricError, drift_measurements};
 use mad_nn::Part;
 use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// Subsets of the training points over which the floor of a metric is averaged.
 pub const FLOOR_DRAWS: usize = 20;
@@ -56,10 +58,7 @@ pub fn compare(
     names: &[String],
     seed: u64,
 ) -> Result<Vec<Measurement>, CliError> {
-    // Lifted samples of a quotient stand for their classes, as the reference does.
-    let mut samples = samples.clone();
-    samples.rows_mut().for_each(|x| manifold.canonicalise(x));
-    let comparison = Comparison { manifold, samples: &samples, reference, training, draws: FLOOR_DRAWS, seed };
+    let comparison = Comparison { manifold, samples, reference, training, draws: FLOOR_DRAWS, seed };
     let mut measurements = Vec::new();
     for entry in METRICS {
         let wanted = match names {
@@ -75,16 +74,46 @@ pub fn compare(
 
 fn check_names(names: &[String]) -> Result<(), CliError> {
     for name in names.iter().filter(|name| *name != "nll") {
-        mad_core::metrics::metric(name)?;
+        mad_core::metrics::metric(name).map_err(|error| match error {
+            MetricError::Unknown { name, nearest, known } => {
+                MetricError::Unknown { name, nearest, known: format!("nll, {known}") }
+            }
+            other => other,
+        })?;
     }
     Ok(())
 }
 
 fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     let opened = Opened::unconditional(common, &args.what)?;
+    let own = opened.run.manifold().spec();
+    let meant = |spec: &&String| **spec == own || own.starts_with(&format!("{spec}:"));
+    if let Some(other) = args.manifold.as_ref().filter(|spec| !meant(spec)) {
+        return Err(CliError::Usage(format!("--manifold {other}: {} is a run on {own}", args.what.display())));
+    }
     let reference = opened.part_or_file(&args.against, &args.reading.read_options()?)?;
+    if let Some(text) = seen(&opened, &args.against, &reference)? {
+        output::notice(common, text);
+    }
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
     scores(&opened, &reference, &args.metrics, choice, args.n, args.seed)
+}
+
+/// A warning if some rows of a file were trained on.
+fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<String>, CliError> {
+    if opened.run.manifold().intrinsic_dim() == 0 || Part::ALL.iter().any(|part| part.name() == against) {
+        return Ok(None);
+    }
+    let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let training: HashSet<Vec<u64>> = opened.run.part(Part::Train)?.rows().map(bits).collect();
+    let known = reference.rows().filter(|x| training.contains(&bits(x))).count();
+    Ok((known > 0).then(|| {
+        let all = reference.len();
+        format!(
+            "{known} of {all} rows of {against} are points that the model was trained on, so that scores flatter it; \
+                 `--against test` has rows that were kept from it"
+        )
+    }))
 }
 
 /// All scores of a run at `reference` that apply, or those named, from `n` samples or as many as the reference has.
@@ -117,6 +146,7 @@ pub fn scores(
 }
 
 fn of_file(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
+    std::fs::metadata(&args.what).map_err(|e| CliError::io(&args.what, e))?;
     if args.metrics.iter().any(|m| m == "nll") {
         return Err(CliError::Usage("nll needs a run folder; a file of samples has no likelihood".into()));
     }
@@ -126,9 +156,13 @@ fn of_file(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
             args.what.display()
         )));
     };
-    // The reference decides columns and categories; samples are read in the same way.
-    let (_, reference) = args.reading.load(common, args.against.as_ref(), spec)?;
+    // The reference decides columns, categories and scales of real columns; samples are read in the same way.
+    let (_, Loaded { manifold, mut columns, mut points, .. }) =
+        args.reading.load(common, args.against.as_ref(), spec)?;
+    let all: Vec<usize> = (0..points.len()).collect();
+    columns.fit(&mut points, &all);
     let table = mad_core::data::read(&args.what, &args.reading.read_options()?)?;
-    let samples = reference.columns.decode(&table)?.points;
-    compare(reference.manifold.as_ref(), &samples, &reference.points, None, &args.metrics, args.seed)
+    let mut samples = columns.decode(&table)?.points;
+    samples.rows_mut().for_each(|x| manifold.canonicalise(x));
+    compare(manifold.as_ref(), &samples, &points, None, &args.metrics, args.seed)
 }

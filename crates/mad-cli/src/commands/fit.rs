@@ -13,9 +13,10 @@ use mad_core::base::BaseChoice;
 use mad_core::data::{Loaded, Table, duplicates, suggest};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
+use mad_nn::run::require_free;
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
 use mad_nn::{Contents, Run};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
@@ -27,8 +28,15 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
+    let begun = args.out.join("run.json").is_file();
+    if !args.resume {
+        // Before the data are read and a base is fitted, which may take minutes.
+        require_free(&args.out)?;
+    } else if !begun {
+        output::notice(common, format!("there is no run at {} to resume; a new one begins", args.out.display()));
+    }
     let (mut kept_manifold, mut kept_base) = (None, None);
-    if args.resume && args.out.join("run.json").is_file() {
+    if args.resume && begun {
         // A resumed run keeps the settings it began with; what was asked for now must agree with them.
         let run = Run::open(&args.out)?;
         if let Some(text) = run.info().other_machine() {
@@ -213,34 +221,41 @@ impl Observer for Watcher<'_> {
     }
 }
 
+/// Whether the likelihood in a line of `metrics.jsonl` is a bound. Runs that do not say so were scored by one.
+pub(super) fn is_bound(line: &Value) -> bool {
+    line["is_bound"] != false
+}
+
 fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) -> Result<(), CliError> {
     let selected = fit.run.selected_step().map_err(mad_nn::run::RunError::from)?;
     let jacobian = contents.columns.points.log_jacobian();
-    let best = fit
-        .run
-        .metrics()?
-        .iter()
-        .rfind(|line| line["step"] == selected && line["nll"].is_number())
-        .and_then(|line| line["nll"].as_f64())
-        .map(|nll| nll - jacobian);
+    let metrics = fit.run.metrics()?;
+    let score = metrics.iter().rfind(|line| line["step"] == selected && line["nll"].is_number());
+    let nll = score.and_then(|line| Some((line["nll"].as_f64()? - jacobian, is_bound(line))));
+    let value_if = |bound: bool| nll.filter(|nll| nll.1 == bound).map(|nll| nll.0);
     let fields = json!({
         "run": args.out, "manifold": contents.manifold.spec(), "method": contents.config.method,
         "seed": contents.config.seed, "device": args.device, "steps": fit.step, "selected_step": selected,
-        "validation_nll_bound": best, "seconds": fit.seconds,
+        "validation_nll_bound": value_if(true), "validation_nll": value_if(false), "seconds": fit.seconds,
         "rows": {
             "train": contents.parts.train.len(), "validation": contents.parts.validation.len(),
             "test": contents.parts.test.len(),
         },
     });
     output::result(common, "fit", fields, || {
-        let nll = best.map_or(String::new(), |nll| format!(", validation NLL bound {nll:.4} nats"));
-        let untrained = if fit.step == 0 && !fit.run.layout().is_empty() {
-            " (untrained: the base measure and random weights)"
-        } else {
-            ""
+        let nll = nll.map_or(String::new(), |(nll, bound)| {
+            let bound = if bound { " bound" } else { "" };
+            format!(", validation NLL{bound} {nll:.4} nats")
+        });
+        let remark = match contents.config.steps {
+            0 if !fit.run.layout().is_empty() => " (untrained: the base measure and random weights)".to_owned(),
+            asked if fit.step < asked => {
+                format!(" of {asked} (the validation score had not improved for {} looks)", contents.config.patience)
+            }
+            _ => String::new(),
         };
         format!(
-            "{}: {} steps{untrained} in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
+            "{}: {} steps{remark} in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
              mad sample {0} --n 1000 --out samples.csv; mad report {0}",
             args.out.display(),
             fit.step,

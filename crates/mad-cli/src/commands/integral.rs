@@ -6,6 +6,9 @@ use std::fmt;
 /// Doubt above which cells are called too coarse.
 const COARSE: f64 = 0.05;
 
+/// Distance from 1 at which an integral says that something is wrong, whatever its doubt: all cells may miss a peak.
+const WRONG: f64 = 0.25;
+
 /// Coarser grids inside a list of cells.
 const PARTS: usize = 8;
 
@@ -49,9 +52,12 @@ impl Integral {
 impl fmt::Display for Integral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { value, doubt } = self;
-        match *doubt <= COARSE {
-            true => write!(f, "integral {value:.3}"),
-            false => write!(f, "integral {value:.2} ± {doubt:.2} (peaks narrower than cells)"),
+        match *doubt {
+            doubt if doubt > COARSE => write!(f, "integral {value:.2} ± {doubt:.2} (peaks narrower than cells)"),
+            _ if (value - 1.0).abs() > WRONG => {
+                write!(f, "integral {value:.3} (should be 1: cells or steps too few, or trained too little)")
+            }
+            _ => write!(f, "integral {value:.3}"),
         }
     }
 }
@@ -76,6 +82,8 @@ mod tests {
         assert_eq!(Integral::over(&square, 10), Integral { value: 1.0, doubt: 0.0 });
         square[35] = 100.0;
         assert!(Integral::over(&square, 10).doubt > 0.9);
+        let missed = Integral::over(&[1e-3; 200], 1);
+        assert!(missed.to_string().contains("should be 1"), "{missed}");
         assert_eq!(Integral::over(&[2.0], 1), Integral { value: 2.0, doubt: 0.0 });
     }
 }

@@ -71,9 +71,11 @@ impl Opened {
         }
     }
 
-    /// Draws samples into memory.
+    /// Draws samples into memory, in the form that the run's data have: of each class of a quotient the same representative.
     pub fn sample(&self, choice: SamplerChoice<'_>, seed: u64, n: usize) -> Result<(Points, Sampled), CliError> {
-        Ok(self.model.draw(&choice.request(seed), n)?)
+        let (mut points, sampled) = self.model.draw(&choice.request(seed), n)?;
+        points.rows_mut().for_each(|x| self.run.manifold().canonicalise(x));
+        Ok((points, sampled))
     }
 
     /// Density columns: log-density per original unit and log-ratio to the base, for each point.

@@ -1,5 +1,6 @@
 //! `mad plot`: pictures of a run.
 
+use super::fit::is_bound;
 use super::integral::Integral;
 use super::opened::{Opened, SamplerChoice};
 use crate::args::{Common, Plot, PlotWhat};
@@ -168,7 +169,7 @@ fn density(common: &Common, opened: &Opened, cells: Option<usize>, out: &Path) -
     Ok(figure.save(out)?)
 }
 
-/// Loss and likelihood bound over the steps; `None` if there are too few of them.
+/// Loss and likelihood, or its bound, over the steps; `None` if there are too few of them.
 pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>, CliError> {
     let lines = opened.run.metrics()?;
     let series = |label: &str, key: &str| Series {
@@ -183,9 +184,11 @@ pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>,
         series: vec![series],
         ..CurvePanel::default()
     };
+    let exact = lines.iter().any(|line| number(line, "nll").is_some() && !is_bound(line));
+    let nll = if exact { "NLL" } else { "NLL bound" };
     let panels = vec![
         panel("Training loss", "mean squared error", series("loss", "loss")),
-        panel("Validation", "NLL bound, nats", series("NLL bound", "nll")),
+        panel("Validation", &format!("{nll}, nats"), series(nll, "nll")),
     ];
     let flat = panels.iter().all(|panel| panel.series.iter().all(|series| series.points.len() < 2));
     Ok(if flat { None } else { Some(curves(title, panels)) })

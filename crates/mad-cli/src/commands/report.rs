@@ -19,6 +19,7 @@ use mad_core::metrics::Measurement;
 use mad_nn::Part;
 use mad_nn::config::Key;
 use mad_nn::pose::PoseRun;
+use mad_nn::run::RunError;
 use serde_json::json;
 use std::path::Path;
 
@@ -101,12 +102,12 @@ impl<'a> Subject<'a> {
         let name = self.source.as_ref().map_or_else(|| self.run_name(), Source::name);
         let rows = self.opened.run.info().rows;
         let lead = format!(
-            "A model of {} rows on {}, trained with {} for {} steps. Everything on this page can be repeated with the \
+            "A model of {} rows on {}, trained with {} for {}. Everything on this page can be repeated with the \
              commands at its end.",
             rows.train + rows.validation + rows.test,
             config.manifold,
             config.method.to_uppercase(),
-            config.steps
+            self.steps()?
         );
         let mut sections = vec![
             Section { id: "samples", title: "Data beside samples", body: self.beside()? },
@@ -125,7 +126,7 @@ impl<'a> Subject<'a> {
         Ok(Page {
             title: format!("{name} on {}", config.manifold),
             lead,
-            tiles: self.tiles(),
+            tiles: self.tiles()?,
             sections,
             foot: foot(self.args),
         })
@@ -139,7 +140,16 @@ impl<'a> Subject<'a> {
         self.opened.run.config().method.to_uppercase()
     }
 
-    fn tiles(&self) -> Vec<Tile> {
+    /// How long the run was trained, which may be less than was asked for.
+    fn steps(&self) -> Result<String, CliError> {
+        let asked = self.opened.run.config().steps;
+        Ok(match self.opened.run.steps().map_err(RunError::from)?.last() {
+            Some(done) if *done < asked => format!("{done} of {asked} steps"),
+            _ => format!("{asked} steps"),
+        })
+    }
+
+    fn tiles(&self) -> Result<Vec<Tile>, CliError> {
         let config = self.opened.run.config();
         let rows = self.opened.run.info().rows;
         let tile = |name: &str, value: String, note: String| Tile { name: name.into(), value, note };
@@ -150,7 +160,7 @@ impl<'a> Subject<'a> {
                 format!("{} for training", rows.train),
             ),
             tile("Set", config.manifold.clone(), format!("{} dimensions", self.opened.run.manifold().intrinsic_dim())),
-            tile("Method", self.method(), format!("{} steps", config.steps)),
+            tile("Method", self.method(), self.steps()?),
         ];
         let scores = self.scores.as_deref().unwrap_or_default();
         let found = |name: &str| scores.iter().find(|m| m.name == name);
@@ -164,7 +174,7 @@ impl<'a> Subject<'a> {
             let note = format!("floor {}; lower is better", significant(floor));
             tiles.push(tile(&name.replace('_', " ").to_uppercase(), significant(m.value), note));
         }
-        tiles
+        Ok(tiles)
     }
 
     fn fitted(&self) -> Result<Html, CliError> {

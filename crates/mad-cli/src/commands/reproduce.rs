@@ -6,8 +6,8 @@ use crate::input::quoted;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::reproduce::{
-    ALL, EXPERIMENTS, Experiment, Ledger, Only, Outcomes, Plan, Report, Schedule, Summary, Wanted, machine, needs_runs,
-    plan, program, run_worker, write_results,
+    ALL, EXPERIMENTS, Experiment, ExperimentError, Ledger, Only, Outcomes, Plan, Report, Schedule, Summary, Wanted,
+    machine, needs_runs, plan, program, run_worker, write_results,
 };
 use serde_json::json;
 use std::path::Path;
@@ -15,8 +15,13 @@ use std::time::Instant;
 
 pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let begun = Instant::now();
-    let plans: Vec<Plan> =
+    let mut plans: Vec<Plan> =
         experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
+    // An experiment without methods has a figure that needs no runs.
+    plans.retain(|plan| !plan.runs.is_empty() || plan.experiment.methods.is_empty());
+    if plans.is_empty() {
+        return Err(ExperimentError::NothingLeft { command: command(args, None) }.into());
+    }
     let program = program()?;
     let mut ledger = Ledger::open(args.scores.as_deref())?;
     ledger.notices().for_each(|notice| output::notice(common, notice));

@@ -13,12 +13,13 @@ use serde_json::json;
 use std::ops::ControlFlow;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
-    if !args.guidance.is_finite() {
-        return Err(CliError::Usage(format!("--guidance {}: give a finite number", args.guidance)));
+    let guidance = args.guidance.unwrap_or(1.0);
+    if !guidance.is_finite() {
+        return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
     }
     let mut opened = Opened::new(&args.run)?;
     if let Some(condition) = condition(&opened, &args.given)? {
-        opened.model.condition(condition, args.guidance);
+        opened.model.condition(condition, guidance);
     }
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
@@ -82,6 +83,9 @@ fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliE
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             CliError::Usage(format!("--given {word}: the run has no condition `{}`; it has: {known}", name.trim()))
         })?;
+        if value.trim().parse::<f64>().is_err() {
+            return Err(CliError::Usage(format!("--given {word}: `{}` is not a number", value.trim())));
+        }
         values[place] = Some(value.trim().to_owned());
     }
     let Some(columns) = columns.filter(|_| !given.is_empty()) else { return Ok(None) };

@@ -29,6 +29,11 @@ pub enum ExperimentError {
          {laws}"
     )]
     NoLaw { origin: String, data: String, what: &'static str, laws: String },
+    /// Names that are all known, but of nothing that there is together.
+    #[error(
+        "`{command}` leaves no run; `--dry-run` with fewer of --seeds, --data, --methods and --protocols lists what there is"
+    )]
+    NothingLeft { command: String },
     /// A worker read something else than its job was planned for.
     #[error("{file} has changed since this job was planned; start `mad reproduce` again, which plans it anew")]
     Changed { file: String },

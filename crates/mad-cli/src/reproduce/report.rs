@@ -200,6 +200,13 @@ fn notes(summary: &Summary) -> Vec<String> {
             notes.push(format!("Failed: {place}: {}", words.lines().last().unwrap_or_default()));
         }
     }
+    for run in &summary.plan.runs {
+        let share = summary.score(run).and_then(|score| *score.values.get("nll_unsolved")?);
+        if let Some(percent) = share.map(|share| 100.0 * share) {
+            let place = &run.place;
+            notes.push(format!("{place}: {percent:.2} % of its test points have the density of a point beside them."));
+        }
+    }
     if !summary.plan.runs.is_empty() {
         let seeds: Vec<String> = experiment.seeds.iter().map(u64::to_string).collect();
         let time = cost(summary).words().map_or(String::new(), |words| format!(": {words}"));
@@ -371,6 +378,12 @@ mod tests {
         assert_eq!(notes[1], "3 of 6 runs, seeds 0, 1: 60 s of one core for the 1 of 3 runs whose time is known.");
         let object = object(&summary, &notes, &[], "");
         assert_eq!((&object["seconds"], &object["timed"]), (&60.0.into(), &1.into()));
+
+        let run = &plan.runs[first];
+        let score = testing::score(&run.job.id, &[("nll", 1.0), ("nll_unsolved", 0.015)]);
+        outcomes.scores.insert(run.job.id.clone(), score);
+        let said = format!("{}: 1.50 % of its test points have the density of a point beside them.", run.place);
+        assert!(super::notes(&Summary::new(&plan, &outcomes)).contains(&said));
 
         let none = Outcomes::default();
         let summary = Summary::new(&plan, &none);

@@ -84,9 +84,8 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
 
     let sampling = Instant::now();
     let drawn = size.max(1) * draws_of(size);
-    let (mut samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
+    let (samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
     let sampling_seconds = sampling.elapsed().as_secs_f64() * 1000.0 / drawn as f64;
-    samples.rows_mut().for_each(|x| manifold.canonicalise(x));
     let dim = samples.dim();
     let draw = |rows: &[f64]| Points::from_vec(rows.to_vec(), dim);
     let draws: Vec<Points> = samples.as_slice().chunks_exact(size.max(1) * dim).map(draw).collect();
@@ -173,8 +172,7 @@ pub fn mmd_at(job: &Job, folder: &Path, step: u64) -> Result<f64, CliError> {
     let opened = Opened::at(folder, step)?;
     let manifold = opened.run.manifold().as_ref();
     let reference = curve_reference(job, &opened)?;
-    let (mut samples, _) = opened.sample(SamplerChoice::default(), job.seed, reference.len())?;
-    samples.rows_mut().for_each(|x| manifold.canonicalise(x));
+    let (samples, _) = opened.sample(SamplerChoice::default(), job.seed, reference.len())?;
     Ok(mmd(manifold, &kernels_of(job, manifold)[0], &samples, &reference)?.biased_root)
 }
 

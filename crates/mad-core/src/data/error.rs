@@ -232,7 +232,7 @@ pub enum DataError {
         advice: String,
     },
     /// No base measure of this name.
-    #[error("unknown base measure `{text}`; known: default, uniform, mixture:FILE")]
+    #[error("unknown base measure `{text}`; known: default, uniform, mixture:FILE, and in `mad fit` mixture and kde")]
     UnknownBase {
         /// The name given.
         text: String,

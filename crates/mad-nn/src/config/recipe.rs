@@ -16,7 +16,7 @@ pub struct Recipe {
     settings: &'static str,
 }
 
-/// The paper's training: 100 geometric scales, constant rate, SiLU, its own sampler.
+/// The paper's training: 100 geometric scales, constant rate, RSGM's sine layers, its own sampler.
 const PAPER: &str = "
     learning_rate = 7e-4
     schedule = 'constant'
@@ -27,7 +27,7 @@ const PAPER: &str = "
     sigma_max = 10.0
     levels = 'scales:100'
     targets = 'single'
-    activation = 'silu'
+    activation = 'sin'
     input_gain = 1.0
     select = 'last'
     sampler = 'paper'

@@ -34,7 +34,7 @@ const OPTIONS: &[MethodOption] = &[MethodOption::new(
     "generator",
     Domain::Choice(|| vec!["auto", "div-free", "ambient", "lie-algebra"]),
     "auto",
-    "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else ambient",
+    "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, div-free on their products with others, else ambient",
 )];
 
 /// A field v with dx/dt = v that carries x₀ uniform at t = 0 to data at t = 1.

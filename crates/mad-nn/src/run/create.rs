@@ -179,20 +179,22 @@ pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Resul
     make_folder(disk, path, |folder| fill(disk, folder, contents))
 }
 
+/// Refuses a folder that has something in it.
+pub fn require_free(path: &Path) -> Result<(), RunError> {
+    match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => Err(RunError::Occupied { path: path.into() }),
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("make", path, e)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the folder `path`: `fill` writes it beside its place, then it is renamed. On error nothing is left.
 pub(crate) fn make_folder(
     disk: &dyn Disk,
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    let occupied = match fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => false,
-        Err(e) => return Err(RunError::io("make", path, e)),
-    };
-    if occupied {
-        return Err(RunError::Occupied { path: path.into() });
-    }
+    require_free(path)?;
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
         _ => PathBuf::from("."),

@@ -21,7 +21,7 @@ mod lock;
 mod prepare;
 mod text_file;
 
-pub use create::{Contents, PartRows, Parts, RunColumns};
+pub use create::{Contents, PartRows, Parts, RunColumns, require_free};
 pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
 pub use prepare::PrepareError;

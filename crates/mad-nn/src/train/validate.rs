@@ -21,10 +21,12 @@ const MAX_KEPT: usize = 1 << 24;
 pub struct Validation {
     /// Steps done.
     pub step: u64,
-    /// Upper bound on the mean negative log-likelihood with respect to volume, in nats.
+    /// Mean negative log-likelihood with respect to volume, in nats, or an upper bound on it.
     pub nll: f64,
-    /// Lower bound on the mean log-density with respect to the base measure.
+    /// Mean log-density with respect to the base measure, or a lower bound on it.
     pub log_ratio: f64,
+    /// Whether both are bounds.
+    pub is_bound: bool,
     /// Standard error of both.
     pub standard_error: f64,
     /// Whether no earlier score was better.
@@ -78,21 +80,21 @@ impl<'a> Validator<'a> {
 pub(crate) fn summary(step: u64, log_density: &[f64], points: &Points, base: &dyn BaseMeasure) -> Validation {
     let weights = log_weights(base, points);
     let ratios: Vec<f64> = log_density.iter().zip(&weights).map(|(density, weight)| density - weight).collect();
-    of_ratios(step, &ratios, &weights)
+    Validation { is_bound: false, ..of_ratios(step, &ratios, &weights) }
 }
 
 fn log_weights(base: &dyn BaseMeasure, points: &Points) -> Vec<f64> {
     points.par_rows().with_min_len(64).map(|x| base.log_weight(x)).collect()
 }
 
-/// The score that log-densities with respect to the base make, given those of the base.
+/// The score that bounds on log-densities with respect to the base make, given those of the base.
 fn of_ratios(step: u64, ratios: &[f64], weights: &[f64]) -> Validation {
     let n = ratios.len() as f64;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
     let log_ratio = mean(ratios);
     let variance = ratios.iter().map(|r| (r - log_ratio).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
     let nll = -(log_ratio + mean(weights));
-    Validation { step, nll, log_ratio, standard_error: (variance / n).sqrt(), best: false }
+    Validation { step, nll, log_ratio, is_bound: true, standard_error: (variance / n).sqrt(), best: false }
 }
 
 /// Rows with equal conditions are asked together.

@@ -14,16 +14,13 @@ const ROWS: usize = 256;
 /// What is believed about a component before it has seen data.
 ///
 /// # Formula
-/// On each sphere `count` (a₀ κ − ln J(κ)), a₀ = 1 − `spread`: as if `count` further points had the mean resultant a₀. A weight
-/// has the density w^`weight`.
+/// On each sphere `count` (a₀ κ − ln J(κ)), a₀ = 1 − `spread`: as if `count` further points had the mean resultant a₀.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Prior {
     /// Number of imagined points per component.
     pub count: f64,
     /// 1 − A(κ₀) on each sphere, their spread.
     pub spread: Vec<f64>,
-    /// Imagined points for the weight.
-    pub weight: f64,
 }
 
 impl Prior {
@@ -33,13 +30,11 @@ impl Prior {
             // a₀ κ − ln J = −(1 − a₀) κ − ln(e^{−κ}J).
             -self.count * (spread * kappa + ln_mean_exp_scaled(dim, kappa))
         };
-        let of_component = |c: &Component| {
+        let of_component = |c: &Component| -> f64 {
             let spheres = c.concentrations.iter().zip(blocks).zip(&self.spread);
-            let free =
-                if is_background(c) { 0.0 } else { spheres.map(|((k, b), s)| of_sphere(*k, b.range.len(), *s)).sum() };
-            free + self.weight * c.weight.ln()
+            spheres.map(|((k, b), s)| of_sphere(*k, b.range.len(), *s)).sum()
         };
-        components.iter().map(of_component).sum()
+        components.iter().filter(|c| !is_background(c)).map(of_component).sum()
     }
 }
 
@@ -125,12 +120,12 @@ impl Sums {
     /// The components that make the expected log-posterior largest.
     ///
     /// # Formula
-    /// μ = R/|R|, 1 − A(κ) = (N − |R| + c (1 − a₀))/(N + c), w ∝ N + `weight`, with N the number of points and R their sum.
+    /// μ = R/|R|, 1 − A(κ) = (N − |R| + c (1 − a₀))/(N + c), w ∝ N, with N the number of points and R their sum.
     pub fn maximise(&self, components: &mut Vec<Component>, order: &[usize], blocks: &[SphereBlock], prior: &Prior) {
         for (place, &j) in order.iter().enumerate() {
             let (group, lane, component) = (place / LANES, place % LANES, &mut components[j]);
             let n = self.counts[group][lane];
-            component.weight = n + prior.weight;
+            component.weight = n;
             if is_background(component) {
                 continue;
             }
@@ -235,7 +230,7 @@ mod tests {
             let mut rng = stream(1, Purpose::Data, 1);
             points.rows_mut().for_each(|x| truth.sample(&mut rng, x));
             let weights: Vec<f64> = (0..400).map(|i| 1.0 + f64::from(i % 3)).collect();
-            let prior = Prior { count: 0.5, spread: vec![0.02; blocks.len()], weight: 0.1 };
+            let prior = Prior { count: 0.5, spread: vec![0.02; blocks.len()] };
             let stop = Stop { iterations: 60, growth: f64::NEG_INFINITY };
             let trace = maximise(&mut components, &blocks, &points, &weights, &prior, stop);
             assert_eq!(trace.len(), 60);

@@ -122,7 +122,7 @@ impl<'a> Data<'a> {
         let kappas: Vec<f64> = self.blocks.iter().zip(&spread).map(typical).collect();
         let mut components: Vec<Component> = means.iter().map(|&row| component(&kappas, row)).collect();
         components.push(component(&vec![0.0; self.blocks.len()], means[0]));
-        let prior = Prior { count: options.prior, spread, weight: 0.0 };
+        let prior = Prior { count: options.prior, spread };
         let stop = Stop { iterations: options.iterations, growth: GROWTH };
         let trace = maximise(&mut components, self.blocks, &self.points, &self.counts, &prior, stop);
         Fit { components, value: trace.last().copied().unwrap_or(f64::NEG_INFINITY) }

@@ -119,7 +119,7 @@ impl Noise {
     /// The same noise in the metric of the unit sphere.
     ///
     /// On rotations noise has unit variance in the Frobenius norm of matrices: 1/2 per axis of the rotation vector, a quarter of
-    /// that on unit quaternions.
+    /// that on unit quaternions. Products of rotations and others, which were not published, have the metric of quaternions.
     fn on_sphere(&self, spheres: &Spheres) -> TimeChange {
         let factor = if rotations(spheres) { 1.0 / 8.0 } else { 1.0 };
         TimeChange { start: factor * self.time.start, end: factor * self.time.end }
