@@ -177,6 +177,18 @@ fn categories() {
         assert!(known(&samples, column).is_subset(&known(&data, column)), "column {column}");
     }
     desk.ok("plot run --n 50 --out bars.svg");
+    let scores = desk.json("eval run --against table.csv --n 200 --metrics tv");
+    let value = |name: &str| scores["metrics"][name]["value"].as_f64().expect("a number");
+    assert!(value("tv_floor") > 0.0 && value("tv_floor") < value("tv"), "few steps: {scores}");
+
+    let numbered = data.lines().enumerate().map(|(i, line)| match i {
+        0 => format!("id,{line}\n"),
+        _ => format!("row{i},{line}\n"),
+    });
+    desk.write("numbered.csv", &numbered.collect::<String>());
+    let output = desk.mad(&format!("fit numbered.csv --manifold categorical --out numbered {TINY}")).output();
+    let said = String::from_utf8_lossy(&output.expect("program started").stderr).into_owned();
+    assert!(said.contains("id: 400 different values in 400 rows"), "{said}");
 }
 
 /// A known finite set, given as a file.

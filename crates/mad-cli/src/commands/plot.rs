@@ -172,9 +172,11 @@ fn density(common: &Common, opened: &Opened, cells: Option<usize>, out: &Path) -
 /// Loss and likelihood, or its bound, over the steps; `None` if there are too few of them.
 pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>, CliError> {
     let lines = opened.run.metrics()?;
-    let series = |label: &str, key: &str| Series {
+    // As everywhere else, likelihoods are per unit of the file.
+    let jacobian = opened.columns().log_jacobian();
+    let series = |label: &str, key: &str, minus: f64| Series {
         label: label.into(),
-        points: lines.iter().filter_map(|line| Some((number(line, "step")?, number(line, key)?))).collect(),
+        points: lines.iter().filter_map(|line| Some((number(line, "step")?, number(line, key)? - minus))).collect(),
         ..Series::default()
     };
     let panel = |title: &str, unit: &str, series: Series| CurvePanel {
@@ -187,8 +189,8 @@ pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>,
     let exact = lines.iter().any(|line| number(line, "nll").is_some() && !is_bound(line));
     let nll = if exact { "NLL" } else { "NLL bound" };
     let panels = vec![
-        panel("Training loss", "mean squared error", series("loss", "loss")),
-        panel("Validation", &format!("{nll}, nats"), series(nll, "nll")),
+        panel("Training loss", "mean squared error", series("loss", "loss", 0.0)),
+        panel("Validation", &format!("{nll}, nats"), series(nll, "nll", jacobian)),
     ];
     let flat = panels.iter().all(|panel| panel.series.iter().all(|series| series.points.len() < 2));
     Ok(if flat { None } else { Some(curves(title, panels)) })

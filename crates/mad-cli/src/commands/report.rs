@@ -269,9 +269,9 @@ impl<'a> Subject<'a> {
             let steps = self.opened.run.config().steps;
             return Ok(paragraph(format!("There are no curves: {steps} training steps.")));
         };
-        let title = "Training loss and likelihood bound on the validation rows over the training steps.";
-        let caption = "Loss of the training steps, and the likelihood bound on the validation rows, in the model's own \
-                       units. The weights with the best bound answer unless the settings say otherwise.";
+        let title = "Training loss and likelihood on the validation rows over the training steps.";
+        let caption = "Loss of the training steps, and the likelihood of the validation rows, or a bound on it, per unit of \
+                       the file. The weights with the best one answer unless the settings say otherwise.";
         Ok(figure(picture.to_inline_svg("training-figure", title), caption))
     }
 

@@ -71,9 +71,9 @@ pub const METRICS: &[MetricEntry] = &[
     },
     MetricEntry {
         name: "tv",
-        summary: "total variation between frequencies on a finite set, joint over categories",
+        summary: "total variation between frequencies on a finite set, joint over categories, with its floor",
         applies: |manifold| manifold.intrinsic_dim() == 0,
-        measure: |c| Ok(vec![number("tv", total_variation(c.manifold, c.samples, c.reference)?, "")]),
+        measure: measure_tv,
     },
     MetricEntry {
         name: "two-sample",
@@ -121,6 +121,26 @@ fn measure_mmd(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
         number("mmd_floor", level.value, &source),
         number("mmd2_unbiased", found.unbiased_squared, "squared; zero on average for equal laws"),
     ])
+}
+
+/// The floor is that of as many training points as there are samples, or of all if there are fewer.
+fn measure_tv(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
+    let found = total_variation(c.manifold, c.samples, c.reference)?;
+    let note = format!("0 to 1; {} against {} points", c.samples.len(), c.reference.len());
+    let mut measured = vec![number("tv", found, &note)];
+    if let Some(training) = c.training.filter(|training| !training.is_empty()) {
+        let size = c.samples.len().min(training.len());
+        let draw = |draw| {
+            let rows = training.select(&subset(training.len(), size, c.seed, draw));
+            total_variation(c.manifold, &rows, c.reference)
+        };
+        // All of them are the same draw every time.
+        let draws = if size == training.len() { 1 } else { c.draws.max(1) };
+        let values = (0..draws).map(draw).collect::<Result<Vec<_>, _>>()?;
+        let mean = values.iter().sum::<f64>() / draws as f64;
+        measured.push(number("tv_floor", mean, &format!("{size} training points in place of the samples")));
+    }
+    Ok(measured)
 }
 
 /// The numbers of a drift, as they are reported.

@@ -476,6 +476,16 @@ impl Block {
         if tally.wrapped > 0 {
             notices.push(format!("{names}: {} angles lay outside one turn and were wrapped", tally.wrapped));
         }
+        if let Block::Categories { columns, levels } = self {
+            let rare = |levels: &&Vec<String>| tally.rows >= ENOUGH_ROWS && 2 * levels.len() > tally.rows;
+            for (column, levels) in columns.iter().zip(levels).filter(|(_, levels)| rare(levels)) {
+                let (name, found, rows) = (&column.name, levels.len(), tally.rows);
+                notices.push(format!(
+                    "{name}: {found} different values in {rows} rows, so hardly anything can be learned of them; if these are \
+                     identifiers or numbers, choose the other columns with --columns"
+                ));
+            }
+        }
         let small = tally.rows >= ENOUGH_ROWS && tally.largest.iter().all(|l| *l <= std::f64::consts::TAU);
         if small && matches!(self, Block::LatLon { units, .. } if are_degrees(units)) {
             notices.push(format!(
