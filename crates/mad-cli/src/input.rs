@@ -66,7 +66,7 @@ impl Reading {
     /// Finds the points of the manifold called `spec` in a table. Bad rows are left out of the table if the user said so; then
     /// the columns in `condition` must hold numbers as well.
     pub fn points(&self, common: &Common, table: &mut Table, spec: &str, condition: &str) -> Result<Loaded, CliError> {
-        let options = ColumnOptions { elsewhere: condition.to_owned(), ..self.column_options() };
+        let options = self.column_options();
         if !self.skip_bad_rows {
             return data::load(table, spec, &options).map_err(|error| match error {
                 LoadError::Data(DataError::Rows(rows)) if rows.hint.is_none() && rows.total < table.len() => {

@@ -12,6 +12,7 @@ use mad_nn::Part;
 use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::path::Path;
 
 /// Subsets of the training points over which the floor of a metric is averaged.
 pub const FLOOR_DRAWS: usize = 20;
@@ -86,10 +87,12 @@ fn check_names(names: &[String]) -> Result<(), CliError> {
 
 fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     let opened = Opened::unconditional(common, &args.what)?;
-    let own = opened.run.manifold().spec();
-    let meant = |spec: &&String| **spec == own || own.starts_with(&format!("{spec}:"));
-    if let Some(other) = args.manifold.as_ref().filter(|spec| !meant(spec)) {
-        return Err(CliError::Usage(format!("--manifold {other}: {} is a run on {own}", args.what.display())));
+    if args.manifold.is_some() {
+        let own = opened.run.manifold().spec();
+        output::notice(
+            common,
+            format!("--manifold is for files of samples; {} is a run on {own}", args.what.display()),
+        );
     }
     let reference = opened.part_or_file(&args.against, &args.reading.read_options()?)?;
     if let Some(text) = seen(&opened, &args.against, &reference)? {
@@ -101,7 +104,8 @@ fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
 
 /// A warning if some rows of a file were trained on.
 fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<String>, CliError> {
-    if opened.run.manifold().intrinsic_dim() == 0 || Part::ALL.iter().any(|part| part.name() == against) {
+    let is_part = Part::ALL.iter().any(|part| part.name() == against) && !Path::new(against).exists();
+    if is_part || opened.run.manifold().intrinsic_dim() == 0 {
         return Ok(None);
     }
     let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -146,7 +150,9 @@ pub fn scores(
 }
 
 fn of_file(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
-    std::fs::metadata(&args.what).map_err(|e| CliError::io(&args.what, e))?;
+    if args.what != Path::new("-") {
+        std::fs::metadata(&args.what).map_err(|e| CliError::io(&args.what, e))?;
+    }
     if args.metrics.iter().any(|m| m == "nll") {
         return Err(CliError::Usage("nll needs a run folder; a file of samples has no likelihood".into()));
     }

@@ -29,10 +29,11 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
     let begun = args.out.join("run.json").is_file();
-    if !args.resume {
+    if !(args.resume && begun) {
         // Before the data are read and a base is fitted, which may take minutes.
         require_free(&args.out)?;
-    } else if !begun {
+    }
+    if args.resume && !begun {
         output::notice(common, format!("there is no run at {} to resume; a new one begins", args.out.display()));
     }
     let (mut kept_manifold, mut kept_base) = (None, None);
@@ -120,6 +121,15 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
     Ok(settings)
 }
 
+/// What was noticed about the columns of the points, without those that `condition` uses; `None` if nothing is left.
+fn without(notice: &str, condition: &str) -> Option<String> {
+    const UNUSED: &str = "columns not used: ";
+    let Some(names) = notice.strip_prefix(UNUSED) else { return Some(notice.to_owned()) };
+    let used = |name: &&str| condition.split(',').any(|used| used.trim().eq_ignore_ascii_case(name));
+    let names: Vec<&str> = names.split(", ").filter(|name| !used(name)).collect();
+    (!names.is_empty()).then(|| format!("{UNUSED}{}", names.join(", ")))
+}
+
 /// What the run is made from; tells what was noticed about the data on the way.
 pub fn contents(
     common: &Common,
@@ -128,7 +138,8 @@ pub fn contents(
     settings: &Partial,
     kept_base: Option<BaseChoice>,
 ) -> Result<Contents, CliError> {
-    loaded.notices.iter().for_each(|text| output::notice(common, text));
+    let condition = settings.get("condition").and_then(|value| value.as_str()).unwrap_or_default();
+    loaded.notices.iter().filter_map(|text| without(text, condition)).for_each(|text| output::notice(common, text));
     if let Some(text) = duplicates(&loaded.points).notice().filter(|_| loaded.manifold.intrinsic_dim() > 0) {
         output::notice(common, text);
     }
@@ -221,7 +232,7 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Whether the likelihood in a line of `metrics.jsonl` is a bound. Runs that do not say so were scored by one.
+/// Whether the likelihood in a line of `metrics.jsonl` is a bound. Older runs do not say it; those of mad and dsm were scored by one.
 pub(super) fn is_bound(line: &Value) -> bool {
     line["is_bound"] != false
 }

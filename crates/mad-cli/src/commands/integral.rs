@@ -6,7 +6,7 @@ use std::fmt;
 /// Doubt above which cells are called too coarse.
 const COARSE: f64 = 0.05;
 
-/// Distance from 1 at which an integral says that something is wrong, whatever its doubt: all cells may miss a peak.
+/// Distance from 1 at which an integral without doubt says that something is wrong: all cells may miss a peak.
 const WRONG: f64 = 0.25;
 
 /// Coarser grids inside a list of cells.

@@ -23,10 +23,8 @@ pub(super) fn find(
     let directed = options.columns.is_some() || table.header().is_none();
     let mut search = Search { layout, table, options, free: options.chosen(table)?, directed, notices: Vec::new() };
     let blocks = search.blocks()?;
-    let elsewhere: Vec<&str> = options.elsewhere.split(',').map(str::trim).collect();
-    let free = search.free.iter().map(|&i| table.column_name(i));
-    let unused: Vec<_> = free.filter(|name| !elsewhere.contains(&name.as_str())).collect();
-    if options.columns.is_none() && !unused.is_empty() {
+    if options.columns.is_none() && !search.free.is_empty() {
+        let unused: Vec<_> = search.free.iter().map(|&i| table.column_name(i)).collect();
         search.notices.push(format!("columns not used: {}", unused.join(", ")));
     }
     Ok((blocks, search.notices))

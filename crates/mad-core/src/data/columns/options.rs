@@ -108,22 +108,11 @@ pub struct ColumnOptions {
     pub normalize: bool,
     /// Largest number of different values of a column of strings.
     pub max_levels: usize,
-    /// Names of columns that serve something else, separated by commas; they are not called unused.
-    #[serde(skip)]
-    pub elsewhere: String,
 }
 
 impl Default for ColumnOptions {
     fn default() -> Self {
-        Self {
-            columns: None,
-            quat_order: None,
-            angle_unit: None,
-            euler: None,
-            normalize: false,
-            max_levels: 4096,
-            elsewhere: String::new(),
-        }
+        Self { columns: None, quat_order: None, angle_unit: None, euler: None, normalize: false, max_levels: 4096 }
     }
 }
 
