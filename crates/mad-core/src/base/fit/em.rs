@@ -223,7 +223,8 @@ mod tests {
                 m.uniform().sample(&mut rng, &mut mean);
                 Component { weight: 1.0 / 7.0, mean, concentrations: vec![kappa; blocks.len()] }
             };
-            let truth = VonMisesFisherMixture::on(m.as_ref(), (0..4).map(|_| component(kappa)).collect()).unwrap();
+            let truth = [kappa, kappa, kappa, kappa, 0.0].map(&mut component).to_vec();
+            let truth = VonMisesFisherMixture::on(m.as_ref(), truth).unwrap();
             let mut components: Vec<Component> = (0..6).map(|_| component(2.0)).collect();
             components.push(component(0.0));
             let mut points = Points::zeros(400, m.ambient_dim());
