@@ -16,7 +16,8 @@ pub struct Recipe {
     settings: &'static str,
 }
 
-/// The paper's training: 100 geometric scales, constant rate, RSGM's sine layers, its own sampler.
+/// The paper's training: 100 geometric scales, constant rate, its own sampler. It does not name the bend of its layers; SiLU comes
+/// nearer to its numbers than RSGM's sine (docs/paper-map.md).
 const PAPER: &str = "
     learning_rate = 7e-4
     schedule = 'constant'
@@ -27,7 +28,7 @@ const PAPER: &str = "
     sigma_max = 10.0
     levels = 'scales:100'
     targets = 'single'
-    activation = 'sin'
+    activation = 'silu'
     input_gain = 1.0
     select = 'last'
     sampler = 'paper'
