@@ -95,3 +95,13 @@ fn devices_that_are_not_there() {
     }
     assert_eq!(desk.names("."), ["p.csv"], "something was written");
 }
+
+/// Endings that no picture has are refused before anything is read or drawn.
+#[test]
+fn pictures_without_a_format_cost_nothing() {
+    let desk = Desk::new();
+    let pose = "pose nowhere --image nowhere.png --n 5 --out poses.csv --plot map.pdf";
+    for words in ["plot nowhere --out map.pdf", pose, "bench --growth map.pdf"] {
+        assert!(desk.fails(2, words).contains("map.pdf: pictures are written as"), "{words}");
+    }
+}

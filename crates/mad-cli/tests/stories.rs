@@ -84,6 +84,17 @@ fn events_given_a_condition() {
     assert!(desk.fails(2, "sample run --n 5 --given kind=big").contains("`big` is not a number"));
     assert!(desk.fails(2, "sample run --n 5 --given size=1").contains("it has: kind"));
     desk.fails(2, "sample run --n 5 --guidance 2");
+    for (words, told) in [
+        ("sample run --n 5 --seed 5 --out s.csv", true),
+        ("sample run --n 5 --seed 5 --given kind=1 --out s.csv", false),
+        ("plot run --n 5 --out plot.svg", true),
+        ("plot run --what curves --out plot.svg", false),
+    ] {
+        let output = desk.mad(words).output().expect("program started");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words}: {said}");
+        assert_eq!(said.contains("no value of kind is given"), told, "{words}: {said}");
+    }
 }
 
 /// Robotics: poses as quaternion and position, in the file's own order and units.

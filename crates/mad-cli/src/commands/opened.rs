@@ -27,12 +27,17 @@ pub struct SamplerChoice<'a> {
 }
 
 impl Opened {
-    /// Opens the run folder at `path` for a score or a density, which are those of the model without its condition.
+    /// Opens the run folder at `path` for answers of the model without its condition, and says so if it has one.
     pub fn unconditional(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::new(path)?;
         if let Some(condition) = &opened.run.columns().condition {
             let names = condition.encode_header().join(", ");
-            output::notice(common, format!("conditions are not used here: {names}; the model speaks for their mean"));
+            output::notice(
+                common,
+                format!(
+                    "no value of {names} is given, so the model speaks for their mean (`mad sample` takes --given)"
+                ),
+            );
         }
         Ok(opened)
     }

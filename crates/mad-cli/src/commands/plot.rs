@@ -7,8 +7,8 @@ use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
 use crate::output;
 use crate::plot::{
-    CurvePanel, DensityPanel, Figure, PointsOptions, PointsPanel, Scale, Series, curves, density_globes, density_map,
-    density_of_angles, points_figure,
+    CurvePanel, DensityPanel, Figure, Format, PointsOptions, PointsPanel, Scale, Series, curves, density_globes,
+    density_map, density_of_angles, points_figure,
 };
 use mad_core::Points;
 use mad_core::manifold::View;
@@ -23,8 +23,12 @@ const DENSITY_CELLS: usize = 12_000;
 const DENSITY_STEPS: usize = 15;
 
 pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
-    let opened = Opened::new(&args.run)?;
     let out = args.out.clone().unwrap_or_else(|| args.run.join("plot.svg"));
+    Format::of(&out)?;
+    let opened = match args.what {
+        PlotWhat::Curves => Opened::new(&args.run)?,
+        PlotWhat::Samples | PlotWhat::Density => Opened::unconditional(common, &args.run)?,
+    };
     match args.what {
         PlotWhat::Samples => {
             let data = opened.run.part(Part::Train)?;

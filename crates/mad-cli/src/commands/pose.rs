@@ -6,7 +6,7 @@ use crate::args::{Common, Eval, Fit, Pose, Reading};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::plot::{FAN, Figure, PicturePanel, RotationsPanel, TiltWheel};
+use crate::plot::{FAN, Figure, Format, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::Points;
 use mad_core::data::{Cell, writer};
 use mad_core::pose::Picture;
@@ -172,6 +172,7 @@ pub fn rows(report: &PoseReport) -> Vec<[String; 3]> {
 
 /// Samples poses for one picture.
 pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
+    args.plot.as_deref().map(Format::of).transpose()?;
     let run = PoseRun::open(&args.run)?;
     let seed = seed_or_fresh(common, args.seed);
     let bytes = bounded(&args.image, MAX_PICTURE)?;

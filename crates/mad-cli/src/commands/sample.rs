@@ -17,7 +17,10 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     if !guidance.is_finite() {
         return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
     }
-    let mut opened = Opened::new(&args.run)?;
+    let mut opened = match args.given.is_empty() {
+        true => Opened::unconditional(common, &args.run)?,
+        false => Opened::new(&args.run)?,
+    };
     if let Some(condition) = condition(&opened, &args.given)? {
         opened.model.condition(condition, guidance);
     }

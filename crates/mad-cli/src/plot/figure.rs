@@ -17,6 +17,24 @@ pub trait Panel {
     fn draw(&self, canvas: &mut Canvas, left: f64, top: f64);
 }
 
+/// How a figure is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Svg,
+    Png,
+}
+
+impl Format {
+    /// The format by the ending of a file. Ask before long work, so that an ending nobody can write costs nothing.
+    pub fn of(path: &FilePath) -> Result<Self, PlotError> {
+        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("svg") => Ok(Format::Svg),
+            Some("png") => Ok(Format::Png),
+            _ => Err(PlotError::Format { path: path.to_owned() }),
+        }
+    }
+}
+
 /// A line in a legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LegendEntry {
@@ -121,10 +139,9 @@ impl<'a> Figure<'a> {
 
     /// Writes the figure; the ending `.svg` or `.png` decides the format. The file appears whole or not at all.
     pub fn save(&self, path: &FilePath) -> Result<(), PlotError> {
-        let bytes = match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("svg") => self.to_svg().into_bytes(),
-            Some("png") => self.to_png()?,
-            _ => return Err(PlotError::Format { path: path.to_owned() }),
+        let bytes = match Format::of(path)? {
+            Format::Svg => self.to_svg().into_bytes(),
+            Format::Png => self.to_png()?,
         };
         Ok(crate::output::write_whole(path, &bytes)?)
     }

@@ -38,7 +38,7 @@ pub use bars::BarsPanel;
 pub use colour::{GREY, Rgb, category};
 pub use curve::{CurvePanel, Series};
 pub use earth::EarthPanel;
-pub use figure::{Figure, LegendEntry, Panel};
+pub use figure::{Figure, Format, LegendEntry, Panel};
 pub use frame::HEADING;
 pub use heat::HeatPanel;
 pub use layout::{PointsOptions, PointsPanel, points_figure};
