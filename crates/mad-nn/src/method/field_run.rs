@@ -15,9 +15,6 @@ use mad_core::{
 /// Steps of the flow in validations.
 pub(super) const VALIDATION_STEPS: usize = 16;
 
-/// Steps of the flow in reported likelihoods: four times as many change the NLL of RFM on the earthquakes by 0.0003 nats (decision 11).
-pub(super) const LIKELIHOOD_STEPS: usize = 50;
-
 /// Most rows of a validation: each takes a flow.
 const VALIDATION_ROWS: usize = 256;
 

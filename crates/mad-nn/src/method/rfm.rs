@@ -3,7 +3,7 @@
 use super::{
     Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
     field::{self, FieldNetwork, LearnedField},
-    field_run::{FieldRun, LIKELIHOOD_STEPS, VALIDATION_STEPS, finished},
+    field_run::{FieldRun, VALIDATION_STEPS, finished},
     fitted::no_choice,
 };
 use crate::{
@@ -29,6 +29,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     summary: "Riemannian flow matching: a tangent field that carries the uniform law to the data along geodesics",
     method: &FlowMatching,
 };
+
+/// Steps of the flow in reported likelihoods: four times as many change the NLL on the earthquakes by 0.0002 nats (decision 11).
+const LIKELIHOOD_STEPS: usize = 50;
 
 const OPTIONS: &[MethodOption] = &[MethodOption::new(
     "generator",
