@@ -81,6 +81,24 @@ fn mixtures_and_kernels_come_near_a_known_density_on_rotations() {
     assert!((base.log_weight(q) - base.log_weight(&opposite)).abs() < 1e-12);
 }
 
+/// Then the value by which layers were weighed is that of the answer itself; with folds it is of other fits.
+#[test]
+fn a_large_validation_part_weighs_the_layers_by_itself() {
+    let (m, law) = (manifold("so3"), So3Mixture::new(4, 1));
+    let [train, validation, test] = parts([3000, 5500, 4000], 4, |rng, x| law.sample(rng, x));
+    // As many rows, but of few places: what suits these need not suit others.
+    let repeated: Vec<usize> = (0..5500).map(|row| row % 4999).collect();
+    for (validation, alone) in
+        [(validation.clone(), true), (validation.head(5000), true), (validation.select(&repeated), false)]
+    {
+        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(true)).unwrap();
+        let difference = (fitted.tried[0].validation - fitted.validation).abs();
+        assert_eq!(difference < 1e-9, alone, "{} rows: {difference}", validation.len());
+        let gap = gap(&fitted.choice, m.as_ref(), &test, |x| law.log_density(x));
+        assert!((-0.005..0.02).contains(&gap), "{} rows: {gap}", validation.len());
+    }
+}
+
 #[test]
 fn mixtures_see_how_spheres_of_a_product_depend_on_each_other() {
     let m = manifold("product(sphere:2,torus:2)");

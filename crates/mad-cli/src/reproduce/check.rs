@@ -22,10 +22,12 @@ impl Experiment {
         if !self.methods.is_empty() && self.seeds.is_empty() {
             return Err(value("seeds", "give at least one seed"));
         }
-        if let Some(method) = self.methods.iter().find(|m| !(m.run || m.settings.is_empty() && m.on.is_empty())) {
+        if let Some(method) =
+            self.methods.iter().find(|m| !(m.run || m.settings.is_empty() && m.on.is_empty() && m.rows.is_none()))
+        {
             return Err(value(
                 "method",
-                &format!("`{}` has run = false and settings; it can have one only", method.label),
+                &format!("`{}` has run = false and settings or rows; it can have one only", method.label),
             ));
         }
         if self.score.samples < 2 {

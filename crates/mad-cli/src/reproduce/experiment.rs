@@ -152,6 +152,8 @@ pub struct Method {
     /// Whether it is run; if not, it has values of the paper only.
     #[serde(default = "yes")]
     pub run: bool,
+    /// Rows made of a generated set, if not as many as the set says.
+    pub rows: Option<usize>,
     /// Settings.
     #[serde(default)]
     pub settings: Table,
@@ -185,7 +187,7 @@ pub struct Quick {
     pub settings: Table,
     /// How runs are scored.
     pub score: Option<Scoring>,
-    /// Most rows of data sets that say how many they have.
+    /// Most rows of data sets and methods that say how many they have.
     pub rows: Option<usize>,
 }
 

@@ -41,14 +41,17 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             runs.push(Planned { job: picture_job(&experiment, data, &place, settings, solid)?, place });
             continue;
         }
-        let source = match sources.get(&(place.data.clone(), place.seed)) {
+        let method = experiment.methods.iter().find(|m| m.label == place.method).expect("a place names a method");
+        let rows = method.rows.or(data.rows);
+        let key = (place.data.clone(), rows, place.seed);
+        let source = match sources.get(&key) {
             Some(known) => known,
             None => {
                 if experiment.score.fresh.is_some() {
                     must_be_law(&experiment.name, data)?;
                 }
-                let read = Source::read(common, data, place.seed)?;
-                sources.entry((place.data.clone(), place.seed)).or_insert(read)
+                let read = Source::read(common, data, rows, place.seed)?;
+                sources.entry(key).or_insert(read)
             }
         };
         let failed = |problem: ConfigError| ExperimentError::Settings {
@@ -75,7 +78,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             curve,
         };
         let hash = source.hash.clone();
-        let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows: data.rows, hash };
+        let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows, hash };
         let name = if config.recipe == "default" { &config.method } else { &config.recipe };
         let (base_hash, fit) = (identity::of_base(&config.base)?, config.fit_version());
         let made = Made { name, text: &config.to_toml(), steps: config.steps, base_hash, fit };
@@ -133,8 +136,8 @@ struct Source {
 }
 
 impl Source {
-    fn read(common: &Common, data: &DataSet, seed: u64) -> Result<Self, CliError> {
-        let (table, own) = table(common, data.source(), data.rows, seed)?;
+    fn read(common: &Common, data: &DataSet, rows: Option<usize>, seed: u64) -> Result<Self, CliError> {
+        let (table, own) = table(common, data.source(), rows, seed)?;
         let Some(spec) = data.manifold.clone().or(own) else {
             return Err(CliError::Usage(format!("data `{}`: manifold is missing; it is a file", data.key)));
         };
@@ -157,6 +160,35 @@ pub fn table(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::testing;
+
+    #[test]
+    fn a_method_may_have_rows_of_its_own() {
+        let text = "
+            title = 't'
+            seeds = [0]
+            [[data]]
+            key = 'd'
+            source = 'so3-mixture:4'
+            rows = 50
+            [[method]]
+            label = 'as many as the set says'
+            [[method]]
+            label = 'its own'
+            rows = 80
+            [quick]
+            rows = 60
+        ";
+        let jobs = |quick: bool| -> Vec<Job> {
+            let experiment = Experiment::from_toml(text, "mine", quick).unwrap();
+            plan(&testing::common(), experiment, false).unwrap().runs.into_iter().map(|run| run.job).collect()
+        };
+        let rows = |quick: bool| jobs(quick).iter().map(|job| job.data.rows).collect::<Vec<_>>();
+        assert_eq!(rows(false), [Some(50), Some(80)]);
+        assert_eq!(rows(true), [Some(50), Some(60)]);
+        let hashes: Vec<String> = jobs(false).into_iter().map(|job| job.data.hash).collect();
+        assert_ne!(hashes[0], hashes[1]);
+    }
 
     #[test]
     fn fresh_rows_come_from_laws_only() {

@@ -47,7 +47,9 @@ impl Experiment {
             experiment.keep(&changes.only, "quick.only")?;
             experiment.score = changes.score.unwrap_or(experiment.score);
             experiment.hurry(&changes.settings);
-            for rows in experiment.data.iter_mut().filter_map(|data| data.rows.as_mut()) {
+            let data = experiment.data.iter_mut().filter_map(|data| data.rows.as_mut());
+            let methods = experiment.methods.iter_mut().filter_map(|method| method.rows.as_mut());
+            for rows in data.chain(methods) {
                 *rows = (*rows).min(changes.rows.unwrap_or(*rows));
             }
             experiment.hurried = true;

@@ -21,7 +21,7 @@ const GAIN: f64 = 2e-3;
 /// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
 /// One fit is made for each of `sizes`. Either the best of them on the validation part is the answer, or, with `layered`, all of
-/// them and kernels on the training points are laid over each other with weights from cross-validation.
+/// them and kernels on the training points are laid over each other with weights from rows that were left out.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
     train: &Points,

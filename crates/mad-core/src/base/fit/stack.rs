@@ -2,16 +2,16 @@
 //!
 //! A fit of few components is smooth, one of many is sharp, and kernels know every point by heart. Which to believe the points
 //! that were fitted cannot tell. So all of them are layers of the answer, and the few numbers that weigh the layers against each
-//! other come from cross-validation.
+//! other come from points that were left out: from a validation part that is large enough, else from cross-validation.
 //!
 //! # Reference
 //! Smyth, Wolpert, Linearly combining density estimators via stacking, Machine Learning 36, 1999.
 
-use super::folds::Fold;
+use super::folds::{FOLDS, Fold};
 use super::kernels::{Kernels, MOST_POINTS, Width, kernels};
 use super::mixture::Data;
 use super::weights::{Candidate, weigh};
-use super::{FitError, FitOptions, Fitted, Tried, mean_log_weight};
+use super::{FitError, FitOptions, Fitted, Tried, distinct, mean_log_weight};
 use crate::Points;
 use crate::base::{BaseChoice, BaseMeasure, Component, VonMisesFisherMixture};
 use crate::manifold::{Manifold, SphereBlock};
@@ -32,7 +32,7 @@ const STARTED: usize = 200;
 const MOST_STARTS: usize = 4;
 
 /// The largest fits, but for spheres with too many points for kernels: what larger ones know kernels know as well, and on rotations
-/// and products five folds of them would take longer than the training.
+/// and products they would take longer than the training.
 const LARGEST: usize = 400;
 
 /// Most points of a part that are judged.
@@ -62,8 +62,8 @@ impl Kind {
 /// Components by the kind of their layer.
 type Layers = BTreeMap<Kind, Vec<Component>>;
 
-/// All layers with weights from cross-validation over training and validation points. The layers themselves are of the training
-/// points alone.
+/// All layers with weights from cross-validation over training and validation points, or from the validation points alone if as
+/// many of them differ as all folds together would judge. The layers themselves are of the training points alone.
 pub(super) fn fit(
     manifold: &dyn Manifold,
     blocks: &[SphereBlock],
@@ -75,12 +75,17 @@ pub(super) fn fit(
     // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
     let single = matches!(blocks, [sphere] if !sphere.antipodal);
     let with_kernels = single && options.kernels > 0 && data.points.len() <= MOST_POINTS;
-    let folds = Fold::all(train, validation, MOST_JUDGED);
     let largest = if single && !with_kernels { usize::MAX } else { LARGEST };
     let sizes = options.sizes.iter().copied().filter(|size| *size <= largest).collect();
     let options = &FitOptions { sizes, ..options.clone() };
     let own = layers(&data, with_kernels, options);
-    let mut logs = left_out(manifold, blocks, &folds, with_kernels, options)?;
+    let mut logs = match distinct(validation).0.len() >= FOLDS * MOST_JUDGED {
+        true => left_out(manifold, std::iter::once((own.clone(), validation.clone())))?,
+        false => {
+            let refit = |Fold { seen, judged }| (layers(&Data::new(blocks, &seen), with_kernels, options), judged);
+            left_out(manifold, Fold::all(train, validation, MOST_JUDGED).into_iter().map(refit))?
+        }
+    };
     // What some parts have and the whole has not cannot be weighed.
     logs.retain(|kind, _| own.contains_key(kind));
     let candidate = |(kind, logs): (&Kind, Vec<f64>)| {
@@ -135,25 +140,50 @@ fn best_fit(data: &Data<'_>, size: usize, options: &FitOptions) -> Vec<Component
     fits.reduce(|best, fit| if fit.value > best.value { fit } else { best }).map_or(Vec::new(), |best| best.components)
 }
 
-/// Log-densities of the judged points of all parts under the layers of the points that were seen.
+/// Log-densities of the judged points of all parts, each under layers that were fitted without these rows.
 fn left_out(
     manifold: &dyn Manifold,
-    blocks: &[SphereBlock],
-    folds: &[Fold],
-    with_kernels: bool,
-    options: &FitOptions,
+    parts: impl Iterator<Item = (Layers, Points)>,
 ) -> Result<BTreeMap<Kind, Vec<f64>>, FitError> {
-    let rows = folds.iter().map(|fold| fold.judged.len()).sum();
     let mut logs: BTreeMap<Kind, Vec<f64>> = BTreeMap::new();
-    let mut first = 0;
-    for Fold { seen, judged } in folds {
-        for (kind, components) in layers(&Data::new(blocks, seen), with_kernels, options) {
+    let mut rows = 0;
+    for (layers, judged) in parts {
+        for (kind, components) in layers {
             let mixture = VonMisesFisherMixture::on(manifold, components)?;
-            let all = logs.entry(kind).or_insert_with(|| vec![f64::NEG_INFINITY; rows]);
-            let own = all[first..][..judged.len()].par_iter_mut().zip(judged.par_rows()).with_min_len(64);
-            own.for_each(|(log, x)| *log = mixture.log_weight(x));
+            let all = logs.entry(kind).or_default();
+            // Parts that do not have this layer do not know their points.
+            all.resize(rows, f64::NEG_INFINITY);
+            all.par_extend(judged.par_rows().with_min_len(64).map(|x| mixture.log_weight(x)));
         }
-        first += judged.len();
+        rows += judged.len();
     }
+    logs.values_mut().for_each(|logs| logs.resize(rows, f64::NEG_INFINITY));
     Ok(logs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifold::{BuildContext, build};
+
+    #[test]
+    fn parts_without_a_layer_do_not_know_their_points() {
+        let circle = build("sphere:1", &BuildContext::without_files()).unwrap();
+        let component = |kappa: f64| vec![Component { weight: 1.0, mean: vec![1.0, 0.0], concentrations: vec![kappa] }];
+        let fit = Kind::Fit { size: 1, occupancy: 0, wide: false };
+        let point = || Points::from_vec(vec![1.0, 0.0], 2);
+        let part = |has_fit: bool| {
+            let mut layers = Layers::from([(Kind::Uniform, component(0.0))]);
+            layers.extend(has_fit.then(|| (fit, component(5.0))));
+            (layers, point())
+        };
+        let known = |has_fit: [bool; 3]| {
+            let logs = left_out(circle.as_ref(), has_fit.map(part).into_iter()).unwrap();
+            assert_eq!(logs[&Kind::Uniform], [-std::f64::consts::TAU.ln(); 3]);
+            logs[&fit].iter().map(|log| log.is_finite()).collect::<Vec<_>>()
+        };
+        for has_fit in [[true, false, false], [false, true, false], [true, false, true], [true, true, true]] {
+            assert_eq!(known(has_fit), has_fit);
+        }
+    }
 }
