@@ -4,9 +4,11 @@
 
 pub mod base;
 pub mod data;
+mod groups;
 pub mod likelihood;
 pub mod manifold;
 pub mod metrics;
+mod moments;
 pub mod noise;
 pub mod points;
 pub mod pose;
@@ -15,4 +17,5 @@ pub mod rng;
 pub mod sample;
 pub mod special;
 
+pub use moments::Moments;
 pub use points::Points;

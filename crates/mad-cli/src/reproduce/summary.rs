@@ -1,6 +1,7 @@
 //! Mean and standard deviation over seeds, with the grid point that validation chose.
 
 use super::{Outcomes, Plan, Planned, Score, expand::Place, quantity::Quantity};
+use mad_core::Moments;
 use std::collections::BTreeMap;
 
 /// An experiment with what came of its jobs.
@@ -38,7 +39,7 @@ impl<'a> Summary<'a> {
         let best = |points: BTreeMap<&'a str, Vec<Option<f64>>>| {
             let complete = points.into_iter().filter_map(|(grid, scores)| {
                 let scores: Option<Vec<f64>> = scores.into_iter().collect();
-                scores.map(|scores| (grid, mean(&scores)))
+                scores.map(|scores| (grid, Moments::of(&scores).mean))
             });
             complete.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(grid, _)| grid)
         };
@@ -98,7 +99,7 @@ impl<'a> Summary<'a> {
 impl Cell {
     /// Mean of the values.
     pub fn mean(&self) -> Option<f64> {
-        (!self.values.is_empty()).then(|| mean(&self.values))
+        (!self.values.is_empty()).then(|| Moments::of(&self.values).mean)
     }
 
     /// The mean, if no run is missing: other seeds are other test sets, so that only these can be compared.
@@ -108,9 +109,7 @@ impl Cell {
 
     /// Standard deviation of the values, if there are two.
     pub fn deviation(&self) -> Option<f64> {
-        let n = self.values.len();
-        let mean = self.mean().filter(|_| n > 1)?;
-        Some((self.values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt())
+        Moments::of(&self.values).deviation()
     }
 
     /// The cell as text.
@@ -128,10 +127,6 @@ impl Cell {
         let missing = if n < runs { format!(" ({n} of {runs})") } else { String::new() };
         format!("{mark}{}{spread}{missing}", quantity.show(mean))
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use super::DataError;
 use crate::{
     Points,
+    groups::Groups,
     rng::{Purpose, stream},
 };
 use rand::RngExt as _;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Shares of the training, validation and test part, as in the paper.
@@ -121,52 +121,6 @@ pub fn duplicates(points: &Points) -> Duplicates {
     let groups = Groups::of(points);
     let most = (0..groups.len()).map(|group| groups.rows(group).len()).max().unwrap_or(0);
     Duplicates { rows: points.len(), distinct: groups.len(), most }
-}
-
-/// Rows of equal points, in the order of their first row. Takes eight bytes per row, so that millions of rows are no burden.
-struct Groups {
-    /// All rows, group by group.
-    rows: Vec<u32>,
-    /// Where each group ends.
-    ends: Vec<u32>,
-}
-
-impl Groups {
-    /// Every row for itself.
-    fn single(rows: usize) -> Self {
-        assert!(rows < u32::MAX as usize, "more rows than can be counted");
-        Self { rows: (0..rows as u32).collect(), ends: (1..=rows as u32).collect() }
-    }
-
-    fn of(points: &Points) -> Self {
-        // Adding zero makes minus zero plus zero.
-        let key = |row: u32| points.row(row as usize).iter().map(|v| (v + 0.0).to_bits());
-        let mut single = Self::single(points.len());
-        single.rows.par_sort_unstable_by(|&a, &b| key(a).cmp(key(b)).then(a.cmp(&b)));
-        let mut groups: Vec<(u32, u32)> = Vec::new();
-        let mut start = 0;
-        for alike in single.rows.chunk_by(|&a, &b| key(a).eq(key(b))) {
-            groups.push((start, alike.len() as u32));
-            start += alike.len() as u32;
-        }
-        groups.par_sort_unstable_by_key(|(start, _)| single.rows[*start as usize]);
-        let mut rows = Vec::with_capacity(points.len());
-        single.ends.clear();
-        for (start, count) in groups {
-            rows.extend_from_slice(&single.rows[start as usize..(start + count) as usize]);
-            single.ends.push(rows.len() as u32);
-        }
-        Self { rows, ends: single.ends }
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn rows(&self, group: usize) -> &[u32] {
-        let start = if group == 0 { 0 } else { self.ends[group - 1] };
-        &self.rows[start as usize..self.ends[group] as usize]
-    }
 }
 
 /// Fisher–Yates.

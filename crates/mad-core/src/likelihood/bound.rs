@@ -2,7 +2,7 @@
 
 use super::blocks;
 use crate::{
-    Points,
+    Moments, Points,
     base::{BaseMeasure, posterior_means},
     noise::NoiseRange,
     rng::{Purpose, Rng, stream},
@@ -146,10 +146,8 @@ impl<'a> BoundPoints<'a> {
 
 impl LikelihoodBound {
     fn of(per_point: Vec<f64>) -> Self {
-        let n = per_point.len() as f64;
-        let mean = per_point.iter().sum::<f64>() / n;
-        let variance = per_point.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
-        Self { per_point, mean, standard_error: (variance / n).sqrt() }
+        let moments = Moments::of(&per_point);
+        Self { per_point, mean: moments.mean, standard_error: moments.standard_error() }
     }
 }
 

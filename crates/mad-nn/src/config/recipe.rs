@@ -51,9 +51,8 @@ const GAIN_OF_FEW: f64 = 2.0;
 /// Base measures that are fitted to the data.
 pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
 
-/// With so many distinct points a base is fitted by itself: fewer do not tell sizes of mixtures apart, and fits to more of them take
-/// minutes, for a gain that was not measured.
-const FITTED_BY_ITSELF: std::ops::RangeInclusive<usize> = 200..=20_000;
+/// From so many distinct points on a base is fitted by itself: fewer do not tell sizes of mixtures apart.
+const FITTED_BY_ITSELF: usize = 200;
 
 /// Settings that hold if neither the user, the recipe nor the manifold says otherwise.
 const DEFAULTS: &str = "
@@ -176,7 +175,7 @@ fn is_best_fitted(asked: &Partial, distinct: Option<usize>) -> bool {
     is_usual(asked)
         && word(asked, "condition").is_none()
         && word(asked, "fresh").is_none()
-        && distinct.is_some_and(|points| FITTED_BY_ITSELF.contains(&points))
+        && distinct.is_some_and(|points| points >= FITTED_BY_ITSELF)
 }
 
 /// Whether the first method is trained by the first recipe.
@@ -226,10 +225,10 @@ mod tests {
         assert_eq!(base("sphere:2", "", Some(5000)), "mixture");
         assert_eq!(base("sphere:2", "method = 'mad'\nsteps = 3", Some(267)), "mixture");
         assert_eq!(base("so3", "", Some(5000)), "mixture");
+        assert_eq!(base("sphere:2", "", Some(1_000_000)), "mixture");
         for (spec, settings, distinct) in [
             ("sphere:2", "", None),
             ("sphere:2", "", Some(100)),
-            ("sphere:2", "", Some(1_000_000)),
             ("sphere:2", "base = 'default'", Some(5000)),
             ("sphere:2", "method = 'dsm'", Some(5000)),
             ("sphere:2", "recipe = 'paper-mad'", Some(5000)),

@@ -1,6 +1,6 @@
 //! What a trained model answers, whatever it was trained by.
 
-use mad_core::{Points, metrics::Drift, sample::SampleError};
+use mad_core::{Moments, Points, metrics::Drift, sample::SampleError};
 use std::ops::ControlFlow;
 
 /// How samples are wanted.
@@ -63,10 +63,8 @@ impl Likelihood {
 
     /// Mean negative log-likelihood and its standard error.
     pub fn negative_mean(&self) -> (f64, f64) {
-        let n = self.per_point.len() as f64;
-        let mean = self.per_point.iter().sum::<f64>() / n;
-        let variance = self.per_point.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0).max(1.0);
-        (-mean, (variance / n).sqrt())
+        let moments = Moments::of(&self.per_point);
+        (-moments.mean, moments.standard_error())
     }
 }
 

@@ -85,9 +85,9 @@ impl Layout {
     /// Initial numbers under `seed`.
     ///
     /// # Formula
-    /// W uniform on ±√(3/inputs), so that Var(Wᵢⱼ) = 1/inputs (LeCun; the scale of Haiku's default). Sines need phases: their
-    /// biases are uniform on ±π; other biases are zero. Output layers are zero, so that training starts at the anchor, and
-    /// residual blocks as the identity.
+    /// W uniform on ±√(3/inputs), so that Var(Wᵢⱼ) = 1/inputs (LeCun; Haiku cuts a normal law of this variance at two
+    /// deviations, which leaves 0.77 of it). Sines need phases: their biases are uniform on ±π; other biases are zero. Output
+    /// layers are zero, so that training starts at the anchor, and residual blocks as the identity.
     ///
     /// Layer i draws from its own stream, so that the numbers do not depend on the engine or on other layers.
     pub fn initialise(&self, activation: Activation, seed: u64) -> Vec<f32> {

@@ -2,7 +2,7 @@
 
 use crate::{LearnedDenoiser, config::Config};
 use mad_core::{
-    Points,
+    Moments, Points,
     base::BaseMeasure,
     likelihood::{BoundConfig, BoundPoints, likelihood_bound},
 };
@@ -89,12 +89,10 @@ fn log_weights(base: &dyn BaseMeasure, points: &Points) -> Vec<f64> {
 
 /// The score that bounds on log-densities with respect to the base make, given those of the base.
 fn of_ratios(step: u64, ratios: &[f64], weights: &[f64]) -> Validation {
-    let n = ratios.len() as f64;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / n;
-    let log_ratio = mean(ratios);
-    let variance = ratios.iter().map(|r| (r - log_ratio).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    let nll = -(log_ratio + mean(weights));
-    Validation { step, nll, log_ratio, is_bound: true, standard_error: (variance / n).sqrt(), best: false }
+    let moments = Moments::of(ratios);
+    let nll = -(moments.mean + Moments::of(weights).mean);
+    let (log_ratio, standard_error) = (moments.mean, moments.standard_error());
+    Validation { step, nll, log_ratio, is_bound: true, standard_error, best: false }
 }
 
 /// Rows with equal conditions are asked together.

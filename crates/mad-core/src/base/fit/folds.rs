@@ -1,7 +1,7 @@
 //! Points judged by fits to the others.
 
-use super::places;
 use crate::Points;
+use crate::groups::Groups;
 
 /// Parts of which each is left out once.
 pub(super) const FOLDS: usize = 5;
@@ -18,9 +18,12 @@ impl Fold {
     /// judged. With a row in each part there are two folds at least.
     pub fn all(train: &Points, validation: &Points, most: usize) -> Vec<Self> {
         let together = Points::from_vec([train.as_slice(), validation.as_slice()].concat(), train.dim());
-        let (firsts, places) = places(&together);
-        let repeats = places[train.len()..].iter().any(|&place| firsts[place] < train.len());
-        let fold_of = |row: usize| if repeats { row } else { places[row] } % FOLDS;
+        let groups = Groups::of(&together);
+        let mut group_of = vec![0; together.len()];
+        groups.iter().enumerate().for_each(|(group, rows)| rows.iter().for_each(|&row| group_of[row as usize] = group));
+        let firsts = groups.firsts();
+        let repeats = group_of[train.len()..].iter().any(|&group| firsts[group] < train.len());
+        let fold_of = |row: usize| if repeats { row } else { group_of[row] } % FOLDS;
         let fold = |fold: usize| {
             let (judged, seen): (Vec<usize>, Vec<usize>) = (0..together.len()).partition(|&row| fold_of(row) == fold);
             let judged: Vec<usize> = judged.iter().copied().step_by(judged.len().div_ceil(most).max(1)).collect();

@@ -22,7 +22,7 @@ const SHARES: [f64; 3] = [0.1, 0.3, 1.0];
 /// evenly: where rows are that near to each other, more will come as near.
 const LONELINESS: [f64; 3] = [1e-9, 0.03, 0.3];
 
-/// Distances between all pairs of more points than this take too long.
+/// Most points that kernels stand on: distances between all pairs of more take too long.
 pub(super) const MOST_POINTS: usize = 20_000;
 
 /// What the width of a kernel follows.

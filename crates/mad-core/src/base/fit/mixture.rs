@@ -18,10 +18,14 @@ const PATIENCE: usize = 2;
 /// See [`PATIENCE`].
 const GAIN: f64 = 2e-3;
 
+/// Most training and validation rows that are looked at. Rows are in random order, so that the first stand for all.
+const MOST_ROWS: [usize; 2] = [100_000, 12_500];
+
 /// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
 /// One fit is made for each of `sizes`. Either the best of them on the validation part is the answer, or, with `layered`, all of
-/// them and kernels on the training points are laid over each other with weights from rows that were left out.
+/// them and kernels on the training points are laid over each other with weights from rows that were left out. Rows must be in
+/// random order: of more than 100 000 the first ones are taken.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
     train: &Points,
@@ -32,6 +36,7 @@ pub fn fit_mixture(
         return frequencies::fit(manifold, train, validation);
     }
     let blocks = spheres(manifold, train, validation)?;
+    let (train, validation) = (&train.head(MOST_ROWS[0]), &validation.head(MOST_ROWS[1]));
     if options.layered {
         return stack::fit(manifold, &blocks, train, validation, options);
     }

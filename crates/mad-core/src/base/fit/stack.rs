@@ -31,8 +31,8 @@ const STARTED: usize = 200;
 /// See [`STARTED`].
 const MOST_STARTS: usize = 4;
 
-/// The largest fits, but for spheres with too many points for kernels: what larger ones know kernels know as well, and on rotations
-/// and products they would take longer than the training.
+/// The largest fits, but for spheres with more points than kernels stand on: what larger ones know kernels know as well, and on
+/// rotations and products they would take longer than the training.
 const LARGEST: usize = 400;
 
 /// Most points of a part that are judged.
@@ -71,18 +71,18 @@ pub(super) fn fit(
     validation: &Points,
     options: &FitOptions,
 ) -> Result<Fitted, FitError> {
-    let data = Data::new(blocks, train);
     // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
     let single = matches!(blocks, [sphere] if !sphere.antipodal);
-    let with_kernels = single && options.kernels > 0 && data.points.len() <= MOST_POINTS;
-    let largest = if single && !with_kernels { usize::MAX } else { LARGEST };
+    let with_kernels = single && options.kernels > 0;
+    let larger = single && !(with_kernels && distinct(train).0.len() <= MOST_POINTS);
+    let largest = if larger { usize::MAX } else { LARGEST };
     let sizes = options.sizes.iter().copied().filter(|size| *size <= largest).collect();
     let options = &FitOptions { sizes, ..options.clone() };
-    let own = layers(&data, with_kernels, options);
+    let own = layers(blocks, train, with_kernels, options);
     let mut logs = match distinct(validation).0.len() >= FOLDS * MOST_JUDGED {
         true => left_out(manifold, std::iter::once((own.clone(), validation.clone())))?,
         false => {
-            let refit = |Fold { seen, judged }| (layers(&Data::new(blocks, &seen), with_kernels, options), judged);
+            let refit = |Fold { seen, judged }| (layers(blocks, &seen, with_kernels, options), judged);
             left_out(manifold, Fold::all(train, validation, MOST_JUDGED).into_iter().map(refit))?
         }
     };
@@ -108,8 +108,9 @@ pub(super) fn fit(
     Ok(Fitted { choice: BaseChoice::Mixture { components: mixture.components().to_vec() }, tried, validation: value })
 }
 
-/// The layers of fits to these points.
-fn layers(data: &Data<'_>, with_kernels: bool, options: &FitOptions) -> Layers {
+/// The layers of fits to these rows, which are in random order.
+fn layers(blocks: &[SphereBlock], rows: &Points, with_kernels: bool, options: &FitOptions) -> Layers {
+    let data = &Data::new(blocks, rows);
     let everywhere =
         Component { weight: 1.0, mean: data.points.row(0).to_vec(), concentrations: vec![0.0; data.blocks.len()] };
     let mut layers = Layers::from([(Kind::Uniform, vec![everywhere])]);
@@ -125,7 +126,13 @@ fn layers(data: &Data<'_>, with_kernels: bool, options: &FitOptions) -> Layers {
         }
     }
     if with_kernels {
-        for Kernels { class, width, components } in kernels(&data.blocks[0], &data.points, &data.counts) {
+        // Of many points some stand for all.
+        let (Data { points, counts, .. }, share) = match data.points.len() <= MOST_POINTS {
+            true => (data, 1.0),
+            false => (&Data::new(blocks, &rows.head(MOST_POINTS)), MOST_POINTS as f64 / rows.len() as f64),
+        };
+        for Kernels { class, width, mut components } in kernels(&blocks[0], points, counts) {
+            components.iter_mut().for_each(|kernel| kernel.weight /= share);
             layers.insert(Kind::Kernels { class, width }, components);
         }
     }
@@ -165,6 +172,34 @@ fn left_out(
 mod tests {
     use super::*;
     use crate::manifold::{BuildContext, build};
+
+    #[test]
+    fn some_kernels_stand_for_all_of_many_points() {
+        let circle = build("sphere:1", &BuildContext::without_files()).unwrap();
+        let blocks = circle.spheres().unwrap();
+        let options = FitOptions { sizes: vec![1], ..FitOptions::default() };
+        let standing = |rows: usize| -> Vec<(usize, f64)> {
+            let angle = |i: usize| 2.4 * i as f64 + 1e-7 * (i % 7) as f64;
+            let points = (0..rows).flat_map(|i| [angle(i).cos(), angle(i).sin()]).collect();
+            let layers = layers(&blocks, &Points::from_vec(points, 2), true, &options);
+            let mut by_width = BTreeMap::new();
+            for (kind, components) in layers {
+                let Kind::Kernels { width, .. } = kind else { continue };
+                let (count, weight) = by_width.entry(width).or_insert((0, 0.0));
+                *count += components.len();
+                *weight += components.iter().map(|c| c.weight).sum::<f64>();
+            }
+            by_width.into_values().collect()
+        };
+        for (rows, kernels) in [(300, 300), (MOST_POINTS + 500, MOST_POINTS)] {
+            let found = standing(rows);
+            assert!(!found.is_empty());
+            for (count, weight) in found {
+                assert_eq!(count, kernels);
+                assert!((weight / rows as f64 - 1.0).abs() < 1e-9, "{weight} of {rows}");
+            }
+        }
+    }
 
     #[test]
     fn parts_without_a_layer_do_not_know_their_points() {
