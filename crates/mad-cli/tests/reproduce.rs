@@ -77,6 +77,9 @@ fn a_table_is_made_once_and_finished_runs_are_skipped() {
         assert!(markdown.contains(words), "{words}\n{markdown}");
     }
     assert!(!markdown.contains("total variation"), "a sphere has no total variation\n{markdown}");
+    desk.write("mine.md", "precious words");
+    desk.ok("reproduce --file small.toml --out out --quiet --results mine.md");
+    assert!(desk.read("mine.md").starts_with("precious words\n\n<!--"), "what was written by hand is kept");
     let document = desk.read("doc/results.md");
     assert!(document.contains("6 runs") && document.contains("## A small table"), "{document}");
     let by_hand = |document: &str| document.replace("# Results\n", "# Results\n\nWhat it means.\n");
@@ -236,6 +239,19 @@ fn mistakes_are_found_before_anything_runs() {
     desk.write("bad.toml", &EXPERIMENT.replace("earthquakes-week", "earthquakes-weak"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
     assert!(error.contains("earthquakes-weak"), "{error}");
+    desk.write("bad.toml", &EXPERIMENT.replace("seeds = [0, 1]", "seeds = [0, 0]"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("seeds: `0` occurs twice"), "{error}");
+    desk.write("bad.toml", &EXPERIMENT.replace("label = 'MAD'", "label = 'MAD'\n    rows = 50"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("method `MAD`, rows") && error.contains("another test part"), "{error}");
+    desk.write("few.csv", "lat,lon\n1,2\n3,4\n");
+    let file = EXPERIMENT.replace("source = 'earthquakes-week'", "source = 'few.csv'\n    rows = 50");
+    desk.write("bad.toml", &file);
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("bad: data `week`, rows: few.csv is a file"), "{error}");
+    desk.write("bad.toml", "title = 'nothing'");
+    assert!(desk.fails(2, "reproduce --file bad.toml --out out").contains("nothing would run"));
     // A table has no rows that training has not seen.
     desk.write("bad.toml", &EXPERIMENT.replace("samples = 100", "samples = 100, fresh = 50"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
@@ -319,4 +335,31 @@ fn interrupted_and_started_again_repeats_no_finished_run() {
         .collect();
     assert!(steps.contains(&at) && steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
     assert_eq!(before, scores(&desk, "out"));
+}
+
+/// A worker that dies while it scores a checkpoint leaves the time of the checkpoint without a score.
+#[test]
+fn a_checkpoint_whose_score_was_lost_is_scored_when_the_run_goes_on() {
+    let desk = Desk::new();
+    let text = EXPERIMENT
+        .replace("seeds = [0, 1]", "seeds = [0]")
+        .replace("label = 'MAD'", "label = 'MAD'\n    settings = { base = 'uniform' }")
+        .replace("source = 'earthquakes-week'", "source = 'earthquakes-week'\n    curve = 3");
+    desk.write("small.toml", &text);
+    let command = "reproduce --file small.toml --out out --methods MAD --quiet";
+    desk.ok(command);
+    let folder = scores(&desk, "out")[0].0.parent().expect("a folder").to_owned();
+    let times = folder.join("times.jsonl");
+    let whole = std::fs::read_to_string(&times).expect("times");
+    let points: Vec<Value> = whole.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let scored: Vec<&Value> = points.iter().filter(|point| point["mmd"].is_f64()).map(|point| &point["step"]).collect();
+    assert_eq!(scored, [10, 20, 30], "{whole}");
+
+    let mut cut = points.clone();
+    cut.last_mut().expect("step 30")["mmd"] = Value::Null;
+    let lines: String = cut.iter().map(|point| format!("{point}\n")).collect();
+    std::fs::write(&times, lines).expect("written");
+    std::fs::remove_file(folder.join("score.json")).expect("removed");
+    desk.ok(command);
+    assert_eq!(std::fs::read_to_string(&times).expect("times"), whole);
 }

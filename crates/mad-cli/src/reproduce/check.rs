@@ -30,6 +30,19 @@ impl Experiment {
                 &format!("`{}` has run = false and settings or rows; it can have one only", method.label),
             ));
         }
+        if let Some((_, seed)) = self.seeds.iter().enumerate().find(|(i, seed)| self.seeds[..*i].contains(seed)) {
+            return Err(ExperimentError::Twice { origin: origin(), key: "seeds", name: seed.to_string() });
+        }
+        for Method { label, rows, .. } in &self.methods {
+            let problem = match rows {
+                Some(0) => "give at least one row",
+                Some(_) if self.score.fresh.is_none() => {
+                    "without score.fresh other rows are another test part, and scores cannot be compared; leave it out"
+                }
+                _ => continue,
+            };
+            return Err(value(&format!("method `{label}`, rows"), problem));
+        }
         if self.score.samples < 2 {
             return Err(value("score.samples", "give at least 2"));
         }

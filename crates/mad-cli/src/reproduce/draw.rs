@@ -191,7 +191,9 @@ fn draw_so3(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, Cli
 fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let mut notes = Vec::new();
     for (data, title) in &drawing.data {
-        let methods = drawing.curves(data, |time| Some((time.step_seconds, time.mmd?)));
+        let over_steps = drawing.curves(data, |time| Some((time.step as f64, time.mmd?)));
+        let clocks = drawing.curves(data, |time| time.mmd.map(|_| (time.step as f64, time.step_seconds)));
+        let methods: Vec<_> = over_steps.iter().zip(&clocks).map(|(method, clock)| method.timed_by(clock)).collect();
         if methods.is_empty() {
             notes.push(not_drawn(title));
             continue;
@@ -329,12 +331,12 @@ mod tests {
         let plan = testing::plan_of(Experiment::named("figure-mmd-vs-time", false).unwrap());
         let mut outcomes = Outcomes::default();
         finish(&plan, &mut outcomes, |place| match place.method.as_str() {
-            "MAD, default" => Some((4.0, 0.03)),
+            "MAD, uniform base" => Some((4.0, 0.03)),
             "DSM, default" => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
-        let words = "MAD, default reaches DSM, default's final MMD (0.031) 4.0× sooner";
+        let words = "MAD, uniform base reaches DSM, default's final MMD (0.031) 4.0× sooner";
         assert_eq!(notes, [format!("K = 64: {words}: 4.0 s against 16.0 s.")]);
         assert_eq!(pile.0[0].0, "mmd-vs-time-K64");
         assert!(pile.0[0].1.contains(words), "{}", pile.0[0].1);

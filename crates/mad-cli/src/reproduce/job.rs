@@ -303,20 +303,27 @@ impl<'a> Watcher<'a> {
         Ok(write_whole(&self.file(), lines.collect::<String>().as_bytes())?)
     }
 
+    /// Writes the time of a checkpoint, before its score: a kill while it is scored must not lose the time.
     fn take(&mut self, step: u64) -> Result<(), CliError> {
-        let mut point = self.now(step);
-        if self.job.score.curve.is_some_and(|every| step.is_multiple_of(every) || step == self.job.steps) {
-            let begun = Instant::now();
-            let run = self.folder.join("run");
-            if crate::source::solid_of(&self.job.data.source).is_some() {
-                let report = pictures::score_at(self.job, &run, step)?;
-                (point.spread, point.drift) = (Some(report.score.spread), report.drift.map(|drift| drift.mean));
-            } else {
-                point.mmd = Some(score::mmd_at(self.job, &run, step)?);
-            }
-            self.scoring_seconds += begun.elapsed().as_secs_f64();
+        self.points.push(self.now(step));
+        self.write()?;
+        self.score_last()
+    }
+
+    /// Scores the last checkpoint, if it is one of the curve and has no score yet.
+    fn score_last(&mut self) -> Result<(), CliError> {
+        let (job, run) = (self.job, self.folder.join("run"));
+        let wanted = |step: u64| job.score.curve.is_some_and(|every| step.is_multiple_of(every) || step == job.steps);
+        let open = |point: &&mut TimePoint| wanted(point.step) && point.mmd.is_none() && point.spread.is_none();
+        let Some(point) = self.points.last_mut().filter(open) else { return Ok(()) };
+        let begun = Instant::now();
+        if crate::source::solid_of(&job.data.source).is_some() {
+            let report = pictures::score_at(job, &run, point.step)?;
+            (point.spread, point.drift) = (Some(report.score.spread), report.drift.map(|drift| drift.mean));
+        } else {
+            point.mmd = Some(score::mmd_at(job, &run, point.step)?);
         }
-        self.points.push(point);
+        self.scoring_seconds += begun.elapsed().as_secs_f64();
         self.write()
     }
 }
@@ -329,6 +336,9 @@ impl Observer for Watcher<'_> {
         self.points.retain(|point| point.step <= step);
         self.before = self.points.last().copied().unwrap_or(self.before);
         self.started = Instant::now();
+        if self.points.last().is_some_and(|last| last.step == step) {
+            self.failed = self.score_last().err();
+        }
     }
 
     fn stepped(&mut self, report: &StepReport) {

@@ -50,7 +50,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
                 if experiment.score.fresh.is_some() {
                     must_be_law(&experiment.name, data)?;
                 }
-                let read = Source::read(common, data, rows, place.seed)?;
+                let read = Source::read(common, &experiment.name, data, rows, place.seed)?;
                 sources.entry(key).or_insert(read)
             }
         };
@@ -78,7 +78,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             curve,
         };
         let hash = source.hash.clone();
-        let data = JobData { source: data.source().into(), manifold: data.manifold.clone(), rows, hash };
+        let data = JobData { source: data.source().into(), manifold: Some(source.spec.clone()), rows, hash };
         let name = if config.recipe == "default" { &config.method } else { &config.recipe };
         let (base_hash, fit) = (identity::of_base(&config.base)?, config.fit_version());
         let made = Made { name, text: &config.to_toml(), steps: config.steps, base_hash, fit };
@@ -113,7 +113,7 @@ fn picture_job(
 /// Refuses fresh rows of files and of tables: they would be training rows again.
 fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
     let what = match generators::dataset(data.source()) {
-        _ if Path::new(data.source()).exists() => "a file",
+        _ if data::names_file(Path::new(data.source())) => "a file",
         Ok((entry, _)) if !entry.is_law => "a table",
         // Names that nobody knows are refused when they are read.
         _ => return Ok(()),
@@ -129,6 +129,7 @@ fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
 
 /// Data as one seed sees them.
 struct Source {
+    spec: String,
     manifold: Arc<dyn Manifold>,
     hash: String,
     /// Distinct points, on which some settings depend.
@@ -136,14 +137,28 @@ struct Source {
 }
 
 impl Source {
-    fn read(common: &Common, data: &DataSet, rows: Option<usize>, seed: u64) -> Result<Self, CliError> {
-        let (table, own) = table(common, data.source(), rows, seed)?;
-        let Some(spec) = data.manifold.clone().or(own) else {
-            return Err(CliError::Usage(format!("data `{}`: manifold is missing; it is a file", data.key)));
+    fn read(common: &Common, origin: &str, data: &DataSet, rows: Option<usize>, seed: u64) -> Result<Self, CliError> {
+        let (name, options) = (data.source(), ColumnOptions::default());
+        let wrong = |key: &str, problem: String| {
+            let key = format!("data `{}`, {key}", data.key);
+            CliError::from(ExperimentError::Value { origin: origin.to_owned(), key, problem })
         };
-        let loaded = data::load(&table, &spec, &ColumnOptions::default())?;
+        if rows.is_some() && data::names_file(Path::new(name)) {
+            let problem = format!("{name} is a file, which is taken whole; leave rows out, here and of methods");
+            return Err(wrong("rows", problem));
+        }
+        let (table, own) = table(common, name, rows, seed)?;
+        let certain = || data::suggest(&table, &options).into_iter().find(|s| s.certain && s.flags.is_empty());
+        let Some(spec) = data.manifold.clone().or(own).or_else(|| certain().map(|s| s.spec)) else {
+            let problem = format!("is missing, and the columns of {name} do not say it; `mad data check {name}`");
+            return Err(wrong("manifold", problem));
+        };
+        let loaded = data::load(&table, &spec, &options).map_err(|error| match error {
+            data::LoadError::Manifold(problem) => wrong("manifold", problem.to_string()),
+            other => other.into(),
+        })?;
         let (hash, distinct) = (identity::of_rows(&loaded), data::duplicates(&loaded.points).distinct);
-        Ok(Self { manifold: loaded.manifold, hash, distinct })
+        Ok(Self { spec, manifold: loaded.manifold, hash, distinct })
     }
 }
 
@@ -167,6 +182,7 @@ mod tests {
         let text = "
             title = 't'
             seeds = [0]
+            score = { fresh = 20 }
             [[data]]
             key = 'd'
             source = 'so3-mixture:4'

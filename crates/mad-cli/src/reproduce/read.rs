@@ -30,21 +30,21 @@ impl Experiment {
         match experiment.from.clone() {
             None => {
                 experiment.check()?;
-                experiment.keep(&only, "only")?;
+                experiment.keep(&only, "only.")?;
             }
             Some(from) => {
                 experiment.check_tables()?;
                 // Names are checked against the whole experiment; its quick version may have fewer.
                 let mut whole = experiment.clone();
                 whole.adopt(Self::named(&from, false)?)?;
-                whole.keep(&only, "only")?;
+                whole.keep(&only, "only.")?;
                 experiment.adopt(Self::named(&from, quick)?)?;
                 experiment.retain(&only);
             }
         }
         if quick {
             let changes = std::mem::take(&mut experiment.quick);
-            experiment.keep(&changes.only, "quick.only")?;
+            experiment.keep(&changes.only, "quick.only.")?;
             experiment.score = changes.score.unwrap_or(experiment.score);
             experiment.hurry(&changes.settings);
             let data = experiment.data.iter_mut().filter_map(|data| data.rows.as_mut());
@@ -91,9 +91,9 @@ impl Experiment {
         }
     }
 
-    /// Drops all parts but those named. `key` says where the names come from.
-    fn keep(&mut self, only: &Only, key: &str) -> Result<(), ExperimentError> {
-        self.knows(only, key)?;
+    /// Drops all parts but those named. `prefix` says where the names come from.
+    fn keep(&mut self, only: &Only, prefix: &str) -> Result<(), ExperimentError> {
+        self.knows(only, prefix)?;
         self.retain(only);
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Experiment {
     pub fn keep_of_all(experiments: &mut Vec<Self>, only: &Only) -> Result<(), ExperimentError> {
         for name in only.names() {
             let asked = experiments.iter().filter(|experiment| !experiment.methods.is_empty());
-            let answers: Vec<_> = asked.map(|experiment| experiment.knows(&name, "asked for")).collect();
+            let answers: Vec<_> = asked.map(|experiment| experiment.knows(&name, "--")).collect();
             if answers.iter().all(Result::is_err) {
                 answers.into_iter().next().unwrap_or(Ok(()))?;
             }
@@ -121,12 +121,12 @@ impl Experiment {
         Ok(())
     }
 
-    /// Refuses names that it does not have.
-    fn knows(&self, only: &Only, key: &str) -> Result<(), ExperimentError> {
+    /// Refuses names that it does not have; `prefix` stands before `seeds`, `data`, `methods` and `protocols` in the message.
+    fn knows(&self, only: &Only, prefix: &str) -> Result<(), ExperimentError> {
         let origin = self.name.clone();
         let missing = |what, name: &str, known: Vec<String>| ExperimentError::Name {
             origin: origin.clone(),
-            key: format!("{key}.{what}s"),
+            key: format!("{prefix}{}", if what == "data set" { "data".to_owned() } else { format!("{what}s") }),
             what,
             name: name.to_owned(),
             known: known.join(", "),

@@ -35,8 +35,11 @@ pub fn write_results(
     let stem = path.file_stem().map_or("results".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(stem.as_ref());
     let time = outcomes.cost().words().map_or(String::new(), |words| format!(", {words}"));
-    let before = std::fs::read_to_string(path).unwrap_or_default();
-    let by_hand = before.find(FROM_HERE).map_or("# Results", |place| before[..place].trim_end());
+    let before = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "# Results".to_owned(),
+        found => found.map_err(|e| CliError::io(path, e))?,
+    };
+    let by_hand = before[..before.find(FROM_HERE).unwrap_or(before.len())].trim_end();
     let mut parts = vec![
         by_hand.to_owned(),
         FROM_HERE.to_owned(),

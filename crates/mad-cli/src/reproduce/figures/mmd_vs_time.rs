@@ -18,7 +18,7 @@ pub struct Input {
     pub floor: Option<f64>,
 }
 
-/// Two methods whose labels differ in one word: MAD here, DSM there.
+/// A kind of MAD and the kind of DSM that comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// Label of the method that is expected to be faster.
@@ -30,9 +30,13 @@ pub struct Pair {
 impl Input {
     /// All pairs of which both have a curve.
     pub fn pairs(&self) -> Vec<Pair> {
-        let has = |label: &str| self.methods.iter().any(|m| m.label == label && m.seeds.iter().any(|s| !s.is_empty()));
-        let pair = |m: &MethodCurves| Pair { fast: m.label.clone(), slow: m.label.replace("MAD", "DSM") };
-        self.methods.iter().map(pair).filter(|p| p.fast != p.slow && has(&p.fast) && has(&p.slow)).collect()
+        let drawn: Vec<&MethodCurves> = self.methods.iter().filter(|m| m.seeds.iter().any(|s| !s.is_empty())).collect();
+        let pair = |two: &[&MethodCurves]| {
+            let [fast, slow] = [&two[0].label, &two[1].label];
+            let compared = fast.starts_with("MAD") && slow.starts_with("DSM");
+            compared.then(|| Pair { fast: fast.clone(), slow: slow.clone() })
+        };
+        drawn.windows(2).filter_map(pair).collect()
     }
 
     /// How much sooner the faster method gets to the last value of the slower one, by the means over seeds; `None` if it

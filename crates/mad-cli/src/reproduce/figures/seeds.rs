@@ -2,6 +2,7 @@
 
 use super::colours;
 use crate::plot::{Rgb, Scale, Series};
+use mad_core::Moments;
 
 /// The curves of one method, one per seed, each in rising order of its first number.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,6 +11,18 @@ pub struct MethodCurves {
     pub label: String,
     /// For each seed the points (time or step, value).
     pub seeds: Vec<Vec<(f64, f64)>>,
+}
+
+impl MethodCurves {
+    /// Curves over steps as curves over time, given the time of each seed over steps: every step stands at its mean time.
+    ///
+    /// Averaged over their own times instead, curves would end where the fastest seed ends, before the last steps of the others.
+    pub fn timed_by(&self, clock: &Self) -> Self {
+        let clock = summarise(Scale::Linear, clock).points;
+        let time = |p: &(f64, f64)| value_at(Scale::Linear, &clock, p.0).map(|time| (time, p.1));
+        let seeds = self.seeds.iter().map(|curve| curve.iter().filter_map(time).collect()).collect();
+        Self { label: self.label.clone(), seeds }
+    }
 }
 
 /// Mean over seeds, and the standard deviation of a single seed where there are several.
@@ -66,13 +79,9 @@ pub fn summarise(scale: Scale, curves: &MethodCurves) -> Summary {
     let mut summary = Summary { points: Vec::new(), deviation: Vec::new() };
     for x in places {
         let Some(values) = seeds.iter().map(|s| value_at(scale, s, x)).collect::<Option<Vec<f64>>>() else { continue };
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        summary.points.push((x, mean));
-        if values.len() > 1 {
-            let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-            summary.deviation.push((square / (n - 1.0)).sqrt());
-        }
+        let moments = Moments::of(&values);
+        summary.points.push((x, moments.mean));
+        summary.deviation.extend(moments.deviation());
     }
     summary
 }
@@ -143,6 +152,15 @@ mod tests {
         for (x, d) in [1.0, 1.5, 2.0f64].iter().zip(&summary.deviation) {
             assert!((d - (2.0 - 2.0 * x).abs() / 2f64.sqrt()).abs() < 1e-12, "{x}: {d}");
         }
+    }
+
+    #[test]
+    fn seeds_of_unequal_speed_end_together() {
+        let steps = [(10.0, 4.0), (20.0, 2.0)];
+        let clock = curves(&[&[(10.0, 1.0), (20.0, 2.0)], &[(10.0, 3.0), (20.0, 6.0)]]);
+        let timed = curves(&[&steps, &[(10.0, 6.0), (20.0, 0.0)]]).timed_by(&clock);
+        assert_eq!(timed.seeds, [[(2.0, 4.0), (4.0, 2.0)], [(2.0, 6.0), (4.0, 0.0)]]);
+        assert_eq!(summarise(Scale::Log, &timed).points, [(2.0, 5.0), (4.0, 1.0)]);
     }
 
     #[test]
