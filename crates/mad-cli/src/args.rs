@@ -278,13 +278,14 @@ pub struct Eval {
 /// Log-density of a model at given points or on an equal-area grid
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  mad density run --at points.csv --out density.csv\n  mad density run --grid 10000 --out grid.csv"
+    after_help = "Examples:\n  mad density run --at points.csv --out density.csv\n  mad density run --grid 10000 --out grid.csv",
+    group(clap::ArgGroup::new("where").required(true).args(["at", "grid"]))
 )]
 pub struct Density {
     /// Run folder
     pub run: PathBuf,
     /// File of points
-    #[arg(long, value_name = "FILE", required_unless_present = "grid", conflicts_with = "grid")]
+    #[arg(long, value_name = "FILE")]
     pub at: Option<PathBuf>,
     /// Number of points of an equal-area grid; the integral over it is printed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -295,6 +296,8 @@ pub struct Density {
     /// Steps of the probability flow
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub steps: u32,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Posterior mean, score and log-density of a base measure under noise

@@ -5,9 +5,11 @@ use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
 use clap::ValueEnum;
+use mad_core::Points;
 use mad_core::data::{
-    self, ColumnOptions, DataError, LoadError, Loaded, QuaternionOrder, ReadOptions, RowErrors, Table,
+    self, ColumnOptions, Columns, Loaded, QuaternionOrder, ReadOptions, RowErrors, Table, names_file,
 };
+use mad_core::manifold::Manifold;
 use std::path::Path;
 
 /// Files larger than this are read with progress shown.
@@ -68,23 +70,43 @@ impl Reading {
     pub fn points(&self, common: &Common, table: &mut Table, spec: &str, condition: &str) -> Result<Loaded, CliError> {
         let options = self.column_options();
         if !self.skip_bad_rows {
-            return data::load(table, spec, &options).map_err(|error| match error {
-                LoadError::Data(DataError::Rows(rows)) if rows.hint.is_none() && rows.total < table.len() => {
-                    let hint = Some("mend them, or leave them out with --skip-bad-rows".into());
-                    LoadError::Data(DataError::Rows(RowErrors { hint, ..rows })).into()
-                }
-                other => other.into(),
-            });
+            return Ok(data::load(table, spec, &options)?);
         }
         let (loaded, skipped) = data::load_skipping(table, spec, &options, condition)?;
-        if let Some(skipped) = skipped {
-            let (total, all) = (skipped.total, skipped.total + table.len());
-            output::notice(common, format!("skipped {total} of {all} rows: {}", skipped.summary()));
-            for row in skipped.listed.iter().take(3) {
-                output::notice(common, format!("  {row}"));
+        tell_skipped(common, table, skipped);
+        Ok(loaded)
+    }
+
+    /// The points in a table beside that of `known`, whose columns are looked for unless options say otherwise.
+    pub fn points_of(
+        &self,
+        common: &Common,
+        table: &mut Table,
+        known: &Columns,
+        manifold: &dyn Manifold,
+    ) -> Result<Points, CliError> {
+        let asked = self.column_options();
+        let columns = if asked == ColumnOptions::default() { known.clone() } else { known.found_in(table, &asked)? };
+        let mut points = match self.skip_bad_rows {
+            false => columns.decode_on(table, manifold)?.points,
+            true => {
+                let (points, skipped) = data::decode_skipping(table, &columns, Some(manifold))?;
+                tell_skipped(common, table, skipped);
+                points
+            }
+        };
+        points.rows_mut().for_each(|x| manifold.canonicalise(x));
+        Ok(points)
+    }
+
+    /// Refuses flags where there is no file to read.
+    pub fn require_none(&self, why: &str) -> Result<(), CliError> {
+        match self.flags().as_str() {
+            "" => Ok(()),
+            flags => {
+                Err(CliError::Usage(format!("{}: says how to read a file, but {why}; leave it out", flags.trim())))
             }
         }
-        Ok(loaded)
     }
 
     /// Reads a file and finds the points of the manifold called `spec` in it.
@@ -117,6 +139,14 @@ impl Reading {
     }
 }
 
+/// Says which rows were left out of a table.
+pub fn tell_skipped(common: &Common, table: &Table, skipped: Option<RowErrors>) {
+    let Some(skipped) = skipped else { return };
+    let (total, all) = (skipped.total, skipped.total + table.len());
+    output::notice(common, format!("{}: skipped {total} of {all} rows: {}", table.source(), skipped.summary()));
+    skipped.listed.iter().take(3).for_each(|row| output::notice(common, format!("  {row}")));
+}
+
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:,=+@%".contains(c);
@@ -131,7 +161,7 @@ pub fn table(
     rows: Option<usize>,
     seed: u64,
 ) -> Result<(Table, Option<String>), CliError> {
-    if source == "-" || Path::new(source).exists() {
+    if source == "-" || names_file(Path::new(source)) {
         if rows.is_some() {
             return Err(CliError::Usage(format!("--rows is for named data sets; {source} is a file")));
         }

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            output::say(format!("error: {error}"));
+            output::failure(&cli.common, &error);
             ExitCode::from(error.exit_code())
         }
     }

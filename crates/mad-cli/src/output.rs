@@ -53,6 +53,16 @@ pub fn result_of_data(
     Ok(())
 }
 
+/// Tells why a command failed, with `--json` as an object on standard output too.
+pub fn failure(common: &Common, error: &CliError) {
+    say(format!("error: {error}"));
+    if common.json {
+        let object = json!({ "schema": SCHEMA, "error": error.to_string(), "exit_code": error.exit_code() });
+        // There is nobody left to tell.
+        let _ = line(&object.to_string());
+    }
+}
+
 fn object(command: &str, fields: Value) -> String {
     let mut object = json!({ "schema": SCHEMA, "command": command });
     if let (Some(all), Some(more)) = (object.as_object_mut(), fields.as_object()) {
@@ -72,6 +82,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let mut output = Output::create(path)?;
     output.write_all(bytes).map_err(|source| DataError::Io { path: path.into(), action: "write", source })?;
     output.commit()
+}
+
+/// Refuses a place where no file can be written, before the work for it is done.
+pub fn require_place(path: &Path) -> Result<(), DataError> {
+    match std::fs::metadata(path) {
+        // Pipes and devices are opened once.
+        Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
+        _ => Output::create(path).map(drop),
+    }
 }
 
 /// A table with a header; numbers should come formatted.

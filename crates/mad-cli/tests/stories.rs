@@ -83,6 +83,12 @@ fn events_given_a_condition() {
     }
     assert!(desk.fails(2, "sample run --n 5 --given kind=big").contains("`big` is not a number"));
     assert!(desk.fails(2, "sample run --n 5 --given size=1").contains("it has: kind"));
+    assert!(desk.fails(2, "sample run --n 5 --given kind=0 --given kind=1").contains("given twice"));
+    let error = desk.fails(2, "fit d.csv --manifold sphere:2 --out other --set condition=lon --seed 1");
+    assert!(error.contains("`lon` holds the points themselves"), "{error}");
+    let error = desk
+        .fails(2, "fit d.csv --manifold sphere:2 --out other --set condition=kind --set condition_dropout=1 --seed 1");
+    assert!(error.contains("condition_dropout") && error.contains("less than 1"), "{error}");
     desk.fails(2, "sample run --n 5 --guidance 2");
     for (words, told) in [
         ("sample run --n 5 --seed 5 --out s.csv", true),
@@ -95,6 +101,44 @@ fn events_given_a_condition() {
         assert!(output.status.success(), "{words}: {said}");
         assert_eq!(said.contains("no value of kind is given"), told, "{words}: {said}");
     }
+}
+
+/// A run reads files in other units and columns, with bad rows, and beside a folder that is called like one of its parts.
+#[test]
+fn other_files_of_the_same_points() {
+    let desk = Desk::new();
+    let places: Vec<(f64, f64)> = (0..200).map(|i| (f64::from(i % 17) - 8.0, f64::from(i * 7 % 90))).collect();
+    let rows =
+        |unit: f64| places.iter().map(|(lat, lon)| format!("{},{}\n", lat * unit, lon * unit)).collect::<String>();
+    desk.write("d.csv", &format!("lat,lon\n{}", rows(1.0)));
+    desk.ok(&format!("fit d.csv --out run --base uniform {TINY}"));
+    let nll = |words: &str| {
+        let scores = desk.json(&format!("eval run --metrics nll --against {words}"));
+        scores["metrics"]["nll_bound"]["value"].as_f64().expect("a number")
+    };
+    let own = nll("d.csv");
+    desk.write("r.csv", &format!("lat,lon\n{}", rows(1f64.to_radians())));
+    assert!((nll("r.csv --angle-unit rad") - own).abs() < 1e-6, "radians are read as radians");
+    desk.write("bare.csv", &places.iter().map(|(lat, lon)| format!("{lon},{lat},x\n")).collect::<String>());
+    assert!((nll("bare.csv --columns 2,1") - own).abs() < 1e-9, "columns without names are found by number");
+    desk.write("bad.csv", &format!("lat,lon\n{}north,5\n", rows(1.0)));
+    assert!(desk.fails(3, "eval run --metrics nll --against bad.csv").contains("--skip-bad-rows"));
+    assert!((nll("bad.csv --skip-bad-rows") - own).abs() < 1e-9, "bad rows are left out");
+    desk.ok("density run --at bad.csv --skip-bad-rows --steps 4 --out density.csv");
+    assert_eq!(desk.read("density.csv").lines().count(), 201);
+    let error = desk.fails(2, "density run --at density.csv --steps 4 --out again.csv");
+    assert!(error.contains("`log_density` would be written twice"), "{error}");
+    let error = desk.fails(2, "eval run --metrics nll --against d.csv --quat-order wxyz");
+    assert!(error.contains("--quat-order wxyz"), "{error}");
+
+    let part = nll("test");
+    std::fs::create_dir(desk.path("test")).expect("a folder");
+    assert_eq!(nll("test"), part, "a folder of the name is no part of the run");
+    assert!(desk.fails(2, "eval run --against test --angle-unit rad").contains("`test` is a part of the run"));
+    assert!(desk.fails(5, "eval rnu --against test").contains("rnu: there is no run folder"));
+    let output = desk.mad("eval rnu --against test --json").output().expect("program started");
+    let failure: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!((&failure["exit_code"], failure["error"].is_string()), (&5.into(), true));
 }
 
 /// Robotics: poses as quaternion and position, in the file's own order and units.

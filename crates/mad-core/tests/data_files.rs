@@ -86,6 +86,10 @@ fn coordinates_off_the_globe_are_refused() {
         let (columns, decoded) = decode(&Layout::Direction, content, &options(Some(remedy))).unwrap();
         assert!(close(&numbers(&columns.encode_row(decoded.points.row(0))), &[100.0, 10.0], 1e-12), "{content}");
     }
+    // Nor for a slip in one latitude of many, which may be left out.
+    let rows: String = (0..60).map(|i| format!("{},{i}\n", 45 + i % 9)).collect();
+    let slip = decode(&Layout::Direction, &format!("lat,lon\n{rows}95,3\n"), &ColumnOptions::default()).unwrap_err();
+    assert!(!slip.to_string().contains("swapped") && slip.to_string().contains("--skip-bad-rows"), "{slip}");
     // Not said when a longitude speaks against it.
     let other = decode(&Layout::Direction, "lat,lon\n100,10\n0,120\n", &ColumnOptions::default()).unwrap_err();
     assert!(!other.to_string().contains("swapped"));
@@ -697,4 +701,38 @@ fn torsion_file_loads_by_column_numbers() {
     out.finish().unwrap();
     let again = read(&folder.path("samples.csv"), &ReadOptions::default()).unwrap();
     assert!(close(columns.decode(&again).unwrap().points.as_slice(), points.as_slice(), 1e-14));
+}
+
+#[test]
+fn angles_are_written_in_the_turn_they_were_read_in() {
+    let written = |layout: &Layout, content: &str, options: &ColumnOptions| {
+        let (columns, decoded) = decode(layout, content, options).unwrap();
+        numbers(&columns.encode_row(decoded.points.row(0)))
+    };
+    let degrees = ColumnOptions { angle_unit: Some(AngleUnit::Deg), ..ColumnOptions::default() };
+    // From 0 to 360 if nothing is negative and something is beyond 180.
+    for (content, expected) in [("lat,lon\n5,350\n6,10\n", [5.0, 350.0]), ("lat,lon\n5,350\n6,-10\n", [5.0, -10.0])] {
+        let row = written(&Layout::Direction, content, &ColumnOptions::default());
+        assert!(close(&row, &expected, 1e-12), "{row:?}");
+    }
+    let row = written(&Layout::Angles(2), "a,b\n200,-160\n10,20\n", &degrees);
+    assert!(close(&row, &[200.0, -160.0], 1e-12), "{row:?}");
+}
+
+#[test]
+fn another_file_may_say_its_own_columns() {
+    let table = |content: &str| Folder::new().read("other.csv", content).unwrap();
+    let known = Columns::find(&Layout::Direction, &table("lat,lon\n90,0\n10,20\n"), &ColumnOptions::default()).unwrap();
+    let radians = ColumnOptions { angle_unit: Some(AngleUnit::Rad), ..ColumnOptions::default() };
+    let other = table("lat,lon\n1.5707963267948966,0\n");
+    let there = known.found_in(&other, &radians).unwrap();
+    assert!(close(there.decode(&other).unwrap().points.row(0), &[0.0, 0.0, 1.0], 1e-12));
+    // Without names, by number.
+    let bare = table("20,10\n30,10\n");
+    let chosen = ColumnOptions { columns: Some("2,1".into()), ..ColumnOptions::default() };
+    let there = known.found_in(&bare, &chosen).unwrap().decode(&bare).unwrap().points;
+    assert!(close(there.row(0), known.decode(&table("lat,lon\n10,20\n")).unwrap().points.row(0), 1e-12));
+    // An option that says nothing about these columns is refused.
+    let useless = ColumnOptions { quat_order: Some(QuaternionOrder::Wxyz), ..ColumnOptions::default() };
+    assert!(known.found_in(&other, &useless).unwrap_err().is_usage());
 }

@@ -329,6 +329,15 @@ fn columns_that_go_around_suggest_angles_in_degrees() {
 }
 
 #[test]
+fn numbers_beside_text_may_be_codes() {
+    let rows: String =
+        (0..40).map(|i| format!("{},{},{}\n", ["cat", "dog"][i % 2], i % 3, ["s", "m"][i / 20])).collect();
+    let found = suggested(&format!("animal,code,size\n{rows}"), &ColumnOptions::default());
+    let specs: Vec<_> = found.iter().map(|s| (&s.0[..], &s.1[..])).collect();
+    assert_eq!(specs, [("categorical", ""), ("euclid:1", "--columns 2")]);
+}
+
+#[test]
 fn a_report_says_whether_a_run_can_be_made() {
     let folder = Folder::new();
     let report = |name: &str, text: &str, spec: &str| {

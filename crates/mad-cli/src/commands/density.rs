@@ -5,7 +5,7 @@ use super::opened::Opened;
 use crate::args::{Common, Density};
 use crate::error::CliError;
 use crate::output;
-use mad_core::data::{Cell, ReadOptions, writer};
+use mad_core::data::{Cell, writer};
 use serde_json::json;
 
 /// Rows handed to the file at once.
@@ -16,12 +16,13 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     let manifold = opened.run.manifold().as_ref();
     let (points, mut header, mut rows) = match (&args.at, args.grid) {
         (Some(file), _) => {
-            let (table, points) = opened.read(file, &ReadOptions::default())?;
+            let (table, points) = opened.read(common, file, &args.reading)?;
             let header: Vec<String> = (0..table.width()).map(|c| table.column_name(c)).collect();
             let rows: Vec<Vec<Cell>> = (0..table.len()).map(|r| table.row(r)).collect();
             (points, header, rows)
         }
         (None, n) => {
+            args.reading.require_none("a grid is none")?;
             let grid = n.and_then(|n| manifold.grid(n as usize)).ok_or_else(|| {
                 CliError::Usage(format!("no equal-area grid is known for {}; use --at FILE", manifold.spec()))
             })?;
@@ -35,15 +36,16 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
             manifold.spec()
         )));
     }
+    header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
+    // What cannot be written is said before hours have passed.
+    let mut file = writer(&args.out, &header)?;
     let densities = opened.densities(common, &points, args.steps as usize);
     if let Some(row) = densities.iter().position(|d| !d.0.is_finite()) {
         return Err(CliError::NotFinite { row: row + 1 });
     }
-    header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
     for (row, (density, ratio)) in rows.iter_mut().zip(&densities) {
         row.extend([Cell::Number(*density), Cell::Number(*ratio)]);
     }
-    let mut file = writer(&args.out, &header)?;
     for block in rows.chunks(BLOCK) {
         file.write(block)?;
     }

@@ -1,17 +1,19 @@
 //! `mad eval`: an honest score of a model, or of a file of samples, against points it has not seen.
 
-use super::opened::{Opened, SamplerChoice};
+use super::opened::{Opened, SamplerChoice, part_named};
 use crate::args::{Common, Eval};
 use crate::error::CliError;
+use crate::input::tell_skipped;
 use crate::output;
 use mad_core::Points;
-use mad_core::data::Loaded;
+use mad_core::data::{self, Loaded};
 use mad_core::manifold::Manifold;
 use mad_core::metrics::{Comparison, METRICS, Measurement, MetricError, drift_measurements};
 use mad_nn::Part;
 use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 /// Subsets of the training points over which the floor of a metric is averaged.
@@ -94,7 +96,7 @@ fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
             format!("--manifold is for files of samples; {} is a run on {own}", args.what.display()),
         );
     }
-    let reference = opened.part_or_file(&args.against, &args.reading.read_options()?)?;
+    let reference = opened.part_or_file(common, &args.against, &args.reading)?;
     if let Some(text) = seen(&opened, &args.against, &reference)? {
         output::notice(common, text);
     }
@@ -104,8 +106,7 @@ fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
 
 /// A warning if some rows of a file were trained on.
 fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<String>, CliError> {
-    let is_part = Part::ALL.iter().any(|part| part.name() == against) && !Path::new(against).exists();
-    if is_part || opened.run.manifold().intrinsic_dim() == 0 {
+    if part_named(against).is_some() || opened.run.manifold().intrinsic_dim() == 0 {
         return Ok(None);
     }
     let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -151,7 +152,12 @@ pub fn scores(
 
 fn of_file(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
     if args.what != Path::new("-") {
-        std::fs::metadata(&args.what).map_err(|e| CliError::io(&args.what, e))?;
+        std::fs::metadata(&args.what).map_err(|e| match e.kind() {
+            kind @ ErrorKind::NotFound => {
+                CliError::io(&args.what, Error::new(kind, "there is no run folder and no file of this name"))
+            }
+            _ => CliError::io(&args.what, e),
+        })?;
     }
     if args.metrics.iter().any(|m| m == "nll") {
         return Err(CliError::Usage("nll needs a run folder; a file of samples has no likelihood".into()));
@@ -167,8 +173,15 @@ fn of_file(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
         args.reading.load(common, args.against.as_ref(), spec)?;
     let all: Vec<usize> = (0..points.len()).collect();
     columns.fit(&mut points, &all);
-    let table = mad_core::data::read(&args.what, &args.reading.read_options()?)?;
-    let mut samples = columns.decode(&table)?.points;
+    let mut table = args.reading.read(common, &args.what)?;
+    let mut samples = match args.reading.skip_bad_rows {
+        false => columns.decode(&table)?.points,
+        true => {
+            let (points, skipped) = data::decode_skipping(&mut table, &columns, None)?;
+            tell_skipped(common, &table, skipped);
+            points
+        }
+    };
     samples.rows_mut().for_each(|x| manifold.canonicalise(x));
     compare(manifold.as_ref(), &samples, &points, None, &args.metrics, args.seed)
 }

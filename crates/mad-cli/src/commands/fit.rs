@@ -56,7 +56,8 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     settings.flag("--seed", "seed", seed as i64)?;
     let (mut table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
-    let spec = match args.manifold.clone().or(asked_for).or(own).or_else(|| kept_manifold.clone()) {
+    let typed = args.manifold.clone().or(asked_for);
+    let spec = match typed.clone().or(own).or_else(|| kept_manifold.clone()) {
         Some(spec) => spec,
         None => suggested(common, args, &table)?,
     };
@@ -71,7 +72,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let outcome = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?);
     if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
         let flags = args.reading.flags();
-        Source { data: args.data.clone(), manifold: args.manifold.clone(), rows: args.rows, flags }.keep(&args.out)?;
+        Source { data: args.data.clone(), manifold: typed, rows: args.rows, flags }.keep(&args.out)?;
     }
     let fit = outcome?;
     report(common, args, &contents, &fit)
@@ -79,10 +80,15 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
 
 /// The manifold that the names of the columns leave no doubt about.
 fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliError> {
-    match suggest(table, &args.reading.column_options()).into_iter().next() {
+    let options = args.reading.column_options();
+    options.require_in(table)?;
+    match suggest(table, &options).into_iter().next() {
         Some(first) if first.certain && first.flags.is_empty() => {
             output::notice(common, format!("manifold {}: {}; --manifold chooses another", first.spec, first.reason));
             Ok(first.spec)
+        }
+        Some(question) if !question.complete => {
+            Err(CliError::Usage(format!("manifold {}: {}", question.spec, question.reason)))
         }
         _ => Err(CliError::Usage(format!(
             "--manifold SPEC is missing, and the names of the columns do not say it; `mad data check {}` lists what is \
@@ -268,7 +274,7 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) ->
         format!(
             "{}: {} steps{remark} in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
              mad sample {0} --n 1000 --out samples.csv; mad report {0}",
-            args.out.display(),
+            input::quoted(&args.out.display().to_string()),
             fit.step,
             fit.seconds
         )

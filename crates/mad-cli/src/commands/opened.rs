@@ -1,12 +1,13 @@
 //! A run folder opened for use: model, columns, noise range.
 
-use crate::args::Common;
+use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
 use mad_core::Points;
-use mad_core::data::{self, Columns, ReadOptions, Table};
+use mad_core::data::{Columns, Table};
 use mad_nn::method::{Fitted, SampleRequest, Sampled};
+use mad_nn::run::RunError;
 use mad_nn::{Part, Run};
 use std::path::Path;
 
@@ -27,11 +28,36 @@ pub struct SamplerChoice<'a> {
 }
 
 impl Opened {
-    /// Opens the run folder at `path` for answers of the model without its condition, and says so if it has one.
-    pub fn unconditional(common: &Common, path: &Path) -> Result<Self, CliError> {
+    /// Opens the run folder at `path` for answers of the model, and says if it was not trained to the end.
+    pub fn noticed(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::new(path)?;
+        if let Some((done, asked)) = opened.unfinished()? {
+            let folder = path.display();
+            output::notice(common, format!("{folder}: {done} of {asked} steps are done; `mad fit … --resume` goes on"));
+        }
+        Ok(opened)
+    }
+
+    /// Steps done and asked for, if the run was interrupted.
+    fn unfinished(&self) -> Result<Option<(u64, u64)>, CliError> {
+        let config = self.run.config();
+        let done = self.run.steps().map_err(RunError::from)?.last().copied().unwrap_or(0);
+        // With patience a run may end before its last step.
+        Ok((done < config.steps && config.patience == 0).then_some((done, config.steps)))
+    }
+
+    /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
+    pub fn unconditional(common: &Common, path: &Path) -> Result<Self, CliError> {
+        let opened = Self::noticed(common, path)?;
         if let Some(condition) = &opened.run.columns().condition {
             let names = condition.encode_header().join(", ");
+            if opened.run.config().condition_dropout == 0.0 {
+                return Err(CliError::Usage(format!(
+                    "{} was trained with condition_dropout = 0 and knows points only given {names}: use `mad sample` \
+                     with --given, or train with a larger condition_dropout",
+                    path.display()
+                )));
+            }
             output::notice(
                 common,
                 format!(
@@ -61,19 +87,18 @@ impl Opened {
         &self.run.columns().points
     }
 
-    /// Reads a file of points in the columns of the training file.
-    pub fn read(&self, path: &Path, options: &ReadOptions) -> Result<(Table, Points), CliError> {
-        let table = data::read(path, options)?;
-        let points = self.run.decode(&table)?;
+    /// Reads a file of points, in the columns of the training file unless `reading` says otherwise.
+    pub fn read(&self, common: &Common, path: &Path, reading: &Reading) -> Result<(Table, Points), CliError> {
+        let mut table = reading.read(common, path)?;
+        let points = reading.points_of(common, &mut table, self.columns(), self.run.manifold().as_ref())?;
         Ok((table, points))
     }
 
-    /// A part of the run's own data by name, or a file.
-    pub fn part_or_file(&self, text: &str, options: &ReadOptions) -> Result<Points, CliError> {
-        match Part::ALL.into_iter().find(|part| part.name() == text) {
-            Some(part) if !Path::new(text).exists() => Ok(self.run.part(part)?),
-            _ => Ok(self.read(Path::new(text), options)?.1),
-        }
+    /// A part of the run's own data by name, or a file; `./test` is a file.
+    pub fn part_or_file(&self, common: &Common, text: &str, reading: &Reading) -> Result<Points, CliError> {
+        let Some(part) = part_named(text) else { return Ok(self.read(common, Path::new(text), reading)?.1) };
+        reading.require_none(&format!("`{text}` is a part of the run"))?;
+        Ok(self.run.part(part)?)
     }
 
     /// Draws samples into memory, in the form that the run's data have: of each class of a quotient the same representative.
@@ -97,6 +122,11 @@ impl Opened {
         meter.finish();
         all
     }
+}
+
+/// The part of a run's data that is called so.
+pub fn part_named(text: &str) -> Option<Part> {
+    Part::ALL.into_iter().find(|part| part.name() == text)
 }
 
 impl<'a> SamplerChoice<'a> {

@@ -25,6 +25,7 @@ const DENSITY_STEPS: usize = 15;
 pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     let out = args.out.clone().unwrap_or_else(|| args.run.join("plot.svg"));
     Format::of(&out)?;
+    args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let opened = match args.what {
         PlotWhat::Curves => Opened::new(&args.run)?,
         PlotWhat::Samples | PlotWhat::Density => Opened::unconditional(common, &args.run)?,

@@ -44,6 +44,8 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
     {
         return Err(CliError::Usage(format!("--out {}: a page is a file that ends with .html", out.display())));
     }
+    // A run that is not there is told as such.
+    args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let (page, samples) = match PoseRun::is_at(&args.run) {
         true => super::report_pose::page(common, args)?,
         false => page(common, args)?,

@@ -19,7 +19,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     }
     let mut opened = match args.given.is_empty() {
         true => Opened::unconditional(common, &args.run)?,
-        false => Opened::new(&args.run)?,
+        false => Opened::noticed(common, &args.run)?,
     };
     if let Some(condition) = condition(&opened, &args.given)? {
         opened.model.condition(condition, guidance);
@@ -86,10 +86,15 @@ fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliE
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             CliError::Usage(format!("--given {word}: the run has no condition `{}`; it has: {known}", name.trim()))
         })?;
-        if value.trim().parse::<f64>().is_err() {
-            return Err(CliError::Usage(format!("--given {word}: `{}` is not a number", value.trim())));
+        if !value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
+            return Err(CliError::Usage(format!(
+                "--given {word}: `{}` is not a number that can be used",
+                value.trim()
+            )));
         }
-        values[place] = Some(value.trim().to_owned());
+        if values[place].replace(value.trim().to_owned()).is_some() {
+            return Err(CliError::Usage(format!("--given {word}: `{}` is given twice", name.trim())));
+        }
     }
     let Some(columns) = columns.filter(|_| !given.is_empty()) else { return Ok(None) };
     let missing = names.iter().zip(&values).find(|(_, v)| v.is_none()).map(|(n, _)| n);

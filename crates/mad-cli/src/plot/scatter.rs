@@ -106,8 +106,9 @@ pub fn square_area(side: f64, left: f64, top: f64) -> Rect {
     Rect { left: left + 50.0, top: top + HEADING, width: side, height: side }
 }
 
-/// Distinct places with a radius each, its square in proportion to the number of points there; `None` if there are many.
-fn heaps(points: &Points) -> Option<Vec<(f64, f64, f64)>> {
+/// Distinct places with a radius each, its square in proportion to the share of points there, so that panels of one set can be
+/// compared; `None` if there are many.
+fn heaps(points: &Points, support: Option<&Points>) -> Option<Vec<(f64, f64, f64)>> {
     let mut counts: BTreeMap<(i64, i64), (f64, f64, f64)> = BTreeMap::new();
     for p in points.rows() {
         let key = ((p[0] * 1e9).round() as i64, (p[1] * 1e9).round() as i64);
@@ -116,8 +117,11 @@ fn heaps(points: &Points) -> Option<Vec<(f64, f64, f64)>> {
             return None;
         }
     }
-    let mean = points.len() as f64 / counts.len().max(1) as f64;
-    (mean >= 4.0).then(|| counts.into_values().map(|(x, y, count)| (x, y, disc_radius(count / mean))).collect())
+    let all = points.len() as f64;
+    // A place that never occurs counts as well.
+    let places = counts.len().max(support.map_or(1, Points::len)) as f64;
+    let disc = |(x, y, count)| (x, y, disc_radius(count / all * places));
+    (all >= 4.0 * counts.len().max(1) as f64).then(|| counts.into_values().map(disc).collect())
 }
 
 /// Radius of a disc for a place `times` as frequent as the average place.
@@ -138,7 +142,7 @@ impl Panel for ScatterPanel<'_> {
             fits(p[0], self.window.x) && fits(p[1], self.window.y)
         };
         let outside = self.points.rows().filter(|p| !inside(p)).count();
-        let heaps = heaps(self.points.as_ref());
+        let heaps = heaps(self.points.as_ref(), self.support);
         let mut notes = vec![self.note.clone()];
         match &heaps {
             Some(heaps) => {
@@ -207,11 +211,13 @@ mod tests {
     fn few_places_become_discs_by_share() {
         let mut points = Points::new(2);
         (0..100).for_each(|i| points.push(if i % 5 == 0 { &[0.0, 1.0] } else { &[1.0, 0.0] }));
-        let heaps = heaps(&points).unwrap();
+        let compared = heaps(&points, Some(&Points::zeros(4, 2))).unwrap();
+        let heaps = heaps(&points, None).unwrap();
         assert_eq!(heaps.len(), 2);
+        assert!(((compared[0].2 / heaps[0].2).powi(2) - 2.0).abs() < 1e-9, "twice as many places");
         assert!(((heaps[1].2 / heaps[0].2).powi(2) - 4.0).abs() < 1e-9, "{heaps:?}");
         let spread = Points::from_vec((0..400).map(f64::from).collect(), 2);
-        assert!(super::heaps(&spread).is_none());
+        assert!(super::heaps(&spread, None).is_none());
     }
 
     #[test]

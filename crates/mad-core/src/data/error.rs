@@ -122,6 +122,16 @@ pub enum DataError {
         /// Number of the second column, from 1.
         second: usize,
     },
+    /// Two columns of one name would be written.
+    #[error("{file}: a column called `{column}` would be written twice; rename column {first} of the input")]
+    WrittenTwice {
+        /// The file that was to be written.
+        file: String,
+        /// The name.
+        column: String,
+        /// Number of the first column, from 1.
+        first: usize,
+    },
     /// No reader or writer for this kind of file.
     #[error("{file}: unknown format `.{extension}`; known: {known}")]
     UnknownFormat {
@@ -400,6 +410,7 @@ impl DataError {
                 | Self::MixedColumn { .. }
                 | Self::WriteOnly { .. }
                 | Self::Selection { .. }
+                | Self::WrittenTwice { .. }
                 | Self::UselessOption { .. }
                 | Self::Fractions(_)
                 | Self::UnknownFormat { .. }

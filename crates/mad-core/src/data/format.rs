@@ -135,6 +135,15 @@ pub fn read_watched(path: &Path, options: &ReadOptions, watch: &mut Watch<'_>) -
 pub fn writer(path: &Path, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
     let format = format_of(path, false)?.unwrap_or(&FORMATS[0]);
     let write = format.write.ok_or_else(|| unknown(path, format.extensions[0], |f| f.write.is_some()))?;
+    for (second, column) in header.iter().enumerate() {
+        if let Some(first) = header[..second].iter().position(|name| name == column) {
+            return Err(DataError::WrittenTwice {
+                file: path.display().to_string(),
+                column: column.clone(),
+                first: first + 1,
+            });
+        }
+    }
     write(Output::create(path)?, header)
 }
 

@@ -5,6 +5,7 @@ use super::{
     error::RowErrorList, generators, read, support,
 };
 use crate::Points;
+use crate::groups::key;
 use crate::manifold::{BuildContext, Manifold, ManifoldError, PointTable, Spec, build_spec};
 use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
@@ -96,6 +97,25 @@ pub fn load_skipping(
     Ok((loaded, skipped.into_errors(table.source(), None)))
 }
 
+/// Reads the points of another table, without its bad rows, which are left out of `table` as well and are told beside the points.
+/// With a manifold, points off it are bad rows. A table without any good row is refused.
+pub fn decode_skipping(
+    table: &mut Table,
+    columns: &Columns,
+    manifold: Option<&dyn Manifold>,
+) -> Result<(Points, Option<RowErrors>), DataError> {
+    let Attempt { points, bad_rows, errors, hint, .. } = match manifold {
+        Some(manifold) => columns.attempt_on(table, manifold)?,
+        None => columns.bad_rows(table)?,
+    };
+    if bad_rows.len() == table.len() {
+        errors.clone().finish(table.source(), hint)?;
+    }
+    let good: Vec<usize> = (0..table.len()).filter(|row| bad_rows.binary_search(row).is_err()).collect();
+    table.leave_out(&bad_rows);
+    Ok((points.select(&good), errors.into_errors(table.source(), None)))
+}
+
 /// Columns of numbers with these names, which are separated by commas.
 fn condition_columns(table: &Table, names: &str) -> Result<Columns, DataError> {
     let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
@@ -162,8 +182,7 @@ fn absent(
     points: &Points,
     bad_rows: &[usize],
 ) -> Option<String> {
-    // Adding zero makes minus zero plus zero.
-    let key = |x: &[f64]| x.iter().map(|v| (v + 0.0).to_bits()).collect::<Vec<u64>>();
+    let key = |x: &[f64]| key(x).collect::<Vec<u64>>();
     let known: HashMap<_, _> = support.points.rows().map(key).enumerate().map(|(i, key)| (key, i)).collect();
     let mut occurs = vec![false; support.points.len()];
     let mut bad = bad_rows.iter().copied().peekable();
@@ -204,12 +223,17 @@ fn context(supports: &[(String, PointTable)]) -> BuildContext<'_> {
     })
 }
 
+/// Whether a name is that of a file, which comes before a data set of the same name; a folder does not.
+pub fn names_file(path: &Path) -> bool {
+    path.exists() && !path.is_dir()
+}
+
 /// Reads the files, or makes the data sets, that a spec names and renames them to what they are called in a run folder.
 fn take_supports(spec: &mut Spec) -> Result<Vec<(String, PointTable)>, LoadError> {
     let mut supports = Vec::new();
     for (i, file) in spec.files_mut().into_iter().enumerate() {
         let table = match generators::dataset(file) {
-            Ok(_) if !Path::new(&*file).exists() => generators::make(file, None, 0, 0, None)?,
+            Ok(_) if !names_file(Path::new(&*file)) => generators::make(file, None, 0, 0, None)?,
             _ => read(Path::new(&*file), &ReadOptions::default())?,
         };
         let table = support(&table)?;

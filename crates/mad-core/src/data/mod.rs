@@ -35,7 +35,7 @@ pub use error::{DataError, LISTED_ROWS, RowError, RowErrors, RowFault};
 pub use format::{FORMATS, Format, ReadOptions, read, read_watched, write_table, writer};
 pub use input::Watch;
 pub use layout::Layout;
-pub use load::{LoadError, Loaded, load, load_skipping, manifold_named};
+pub use load::{LoadError, Loaded, decode_skipping, load, load_skipping, manifold_named, names_file};
 pub use npy_file::{points_from_npy, points_to_npy};
 pub use output::{Output, RowWriter};
 pub use split::{Duplicates, FRACTIONS, Split, SplitKind, duplicates};

@@ -2,7 +2,7 @@
 
 use super::{Kernel, MetricError, kernel::Profile};
 use crate::{
-    Points,
+    Moments, Points,
     manifold::Manifold,
     rng::{Purpose, stream},
 };
@@ -76,8 +76,8 @@ pub fn mmd(manifold: &dyn Manifold, kernel: &Kernel, samples: &Points, reference
 
 /// The level of [`mmd`] between `samples` points of the reference's law and the reference.
 ///
-/// With a training set: the mean over `draws` random subsets of it (without repetition; all of it if it is smaller).
-/// Without: the analytic expectation of the square, rooted, which lies a little above the mean of the root.
+/// With a larger training set: the mean over `draws` random subsets of it, without repetition.
+/// Else: the analytic expectation of the square, rooted, which lies a little above the mean of the root.
 pub fn floor(
     manifold: &dyn Manifold,
     kernel: &Kernel,
@@ -91,23 +91,21 @@ pub fn floor(
     let profile = kernel.prepare(manifold, reference);
     let gram = Gram { manifold, profile: &profile };
     let (yy, n) = (gram.within(reference), reference.len() as f64);
-    let Some(training) = training.filter(|_| draws > 0) else {
+    let Some(training) = training.filter(|training| draws > 0 && samples < training.len()) else {
         let expected = (yy - n * profile.at_zero()) / (n * (n - 1.0));
         let square = (1.0 / samples.max(1) as f64 + 1.0 / n) * (profile.at_zero() - expected);
         return Ok(Floor { value: square.max(0.0).sqrt(), deviation: None, source: FloorSource::Expectation });
     };
     check("mmd floor", manifold, training, "training", 2)?;
-    let size = samples.min(training.len());
     let values: Vec<f64> = (0..draws)
         .map(|draw| {
-            let subset = training.select(&subset(training.len(), size, seed, draw));
+            let subset = training.select(&subset(training.len(), samples, seed, draw));
             let (xx, xy) = (gram.within(&subset), gram.between(&subset, reference));
-            biased_root(xx, yy, xy, size as f64, n)
+            biased_root(xx, yy, xy, samples as f64, n)
         })
         .collect();
-    let mean = values.iter().sum::<f64>() / draws as f64;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (draws as f64 - 1.0).max(1.0);
-    Ok(Floor { value: mean, deviation: (draws > 1).then(|| variance.sqrt()), source: FloorSource::Training })
+    let moments = Moments::of(&values);
+    Ok(Floor { value: moments.mean, deviation: moments.deviation(), source: FloorSource::Training })
 }
 
 fn biased_root(xx: f64, yy: f64, xy: f64, m: f64, n: f64) -> f64 {

@@ -73,6 +73,14 @@ impl Config {
 
     /// A condition is an input of denoisers alone.
     fn check_condition(&self, entry: &MethodEntry, asked: &Partial) -> Result<(), ConfigError> {
+        if !self.condition.is_empty() && self.condition_dropout >= 1.0 {
+            return Err(ConfigError::Value {
+                origin: asked.origin("condition_dropout"),
+                key: "condition_dropout",
+                value: self.condition_dropout.to_string(),
+                allowed: format!("less than 1, or no row would see {}", self.condition),
+            });
+        }
         if self.condition.is_empty() || entry.method.anchor().is_some() {
             return Ok(());
         }

@@ -49,8 +49,16 @@ impl Contents {
         let (condition, conditions) = match config.condition.as_str() {
             "" => (None, None),
             names => {
-                let (columns, values) = condition_columns(table, names, &split)?;
-                (Some(columns), Some(Parts::cut(&values, &split)))
+                let (condition, values) = condition_columns(table, names, &split)?;
+                let own = columns.roles();
+                if let Some((name, _)) =
+                    condition.roles().into_iter().find(|(name, _)| own.iter().any(|o| o.0 == *name))
+                {
+                    let problem = format!("`{name}` holds the points themselves; a condition is another column");
+                    let (file, selection) = (table.source().to_owned(), names.to_owned());
+                    return Err(DataError::Selection { file, selection, problem }.into());
+                }
+                (Some(condition), Some(Parts::cut(&values, &split)))
             }
         };
         let mut parts = Parts::cut(&points, &split);

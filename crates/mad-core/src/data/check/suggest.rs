@@ -48,6 +48,7 @@ pub fn suggest(table: &Table, options: &ColumnOptions) -> Vec<Suggestion> {
     }
     search.nameless();
     search.wide_ranges();
+    search.codes();
     search.numbers();
     search.found
 }
@@ -172,6 +173,22 @@ impl Search<'_> {
             self.add("categorical", &flags, "columns of text whose values repeat; nearly all others differ", false);
         } else if self.fits(Layout::Categories(None), self.options) {
             self.add("categorical", "", "columns of text, though nearly every value of one differs", false);
+        }
+    }
+
+    /// Text beside numbers, which may be codes of categories.
+    fn codes(&mut self) {
+        let text = |c: &usize| !self.numeric.contains(c);
+        if self.numeric.is_empty() || !self.columns.iter().any(text) || self.found.iter().any(|s| s.certain) {
+            return;
+        }
+        let repeats = |&c: &usize| matches!(self.values(c), (_, values, filled) if 10 * values < 9 * filled);
+        let telling: Vec<usize> = self.columns.iter().copied().filter(repeats).collect();
+        let all = telling.len() == self.columns.len();
+        let mixed = telling.iter().any(text) && !telling.iter().all(text);
+        if mixed && (all || self.options.columns.is_none()) {
+            let flags = if all { String::new() } else { self.columns_flag(&telling) };
+            self.add("categorical", &flags, "columns whose values repeat, if the numbers are codes", false);
         }
     }
 

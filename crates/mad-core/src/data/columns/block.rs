@@ -20,6 +20,9 @@ use std::{
 /// Smallest table for which values are said to look like radians.
 const ENOUGH_ROWS: usize = 20;
 
+/// Latitude and longitude look swapped if at least one in so many latitudes is off the globe.
+const SWAPPED_SHARE: usize = 20;
+
 /// How far a latitude or longitude in radians may pass its bound: π/2 in single precision is 4e-8 too large.
 const ROUNDED: f64 = 1e-6;
 
@@ -29,6 +32,20 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Position in the file, from 0.
     pub(super) index: usize,
+    /// Whether its angles are written from 0 to a whole turn, not from minus half a turn to half a turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    from_zero: bool,
+}
+
+impl Column {
+    pub(super) fn new(name: String, index: usize) -> Self {
+        Self { name, index, from_zero: false }
+    }
+
+    /// An angle between minus half a turn and half a turn as the column writes it.
+    fn turned(&self, angle: f64, unit: AngleUnit) -> f64 {
+        if self.from_zero && angle < 0.0 { angle + 2.0 * unit.half_turn() } else { angle }
+    }
 }
 
 /// The form of one block.
@@ -365,6 +382,20 @@ impl Block {
         }
     }
 
+    /// Learns whether angles and longitudes are written from 0 to a whole turn: all are within it, and some beyond half a turn.
+    pub(super) fn learn_turns(&mut self, table: &Table) {
+        let learn = |column: &mut Column, unit: &AngleUnit| {
+            let values = || (0..table.len()).filter_map(|row| table.number(row, column.index).ok());
+            let (half, turn) = (unit.half_turn(), 2.0 * unit.half_turn());
+            column.from_zero = values().all(|v| (0.0..=turn).contains(&v)) && values().any(|v| v > half);
+        };
+        match self {
+            Block::LatLon { columns, units } => learn(&mut columns[1], &units[1]),
+            Block::Angles { columns, units } => columns.iter_mut().zip(&*units).for_each(|(c, unit)| learn(c, unit)),
+            _ => {}
+        }
+    }
+
     /// The block of one point as cells, in the order of [`Block::written`].
     pub(super) fn encode(&self, x: &[f64]) -> Vec<Cell> {
         let numbers = |values: &[f64]| values.iter().copied().map(Cell::Number).collect();
@@ -372,11 +403,11 @@ impl Block {
             Block::Coordinates { .. } | Block::Direction { .. } | Block::CosSin { .. } | Block::Indicators { .. } => {
                 numbers(x)
             }
-            Block::LatLon { units, .. } => {
+            Block::LatLon { columns, units } => {
                 let lon = units[1].of_radians(x[1].atan2(x[0]));
                 let lat = units[0].of_radians(x[2].atan2(x[0].hypot(x[1])));
                 let half = units[1].half_turn();
-                numbers(&[lat, if lon >= half { -half } else { lon + 0.0 }])
+                numbers(&[lat, columns[1].turned(if lon >= half { -half } else { lon + 0.0 }, units[1])])
             }
             Block::Quaternion { .. } | Block::Euler { .. } => {
                 let mut q = x.to_vec();
@@ -384,16 +415,12 @@ impl Block {
                 numbers(&q)
             }
             Block::Matrix { .. } => numbers(&rotation::to_matrix(x)),
-            Block::Angles { units, .. } => {
-                let angle = |(pair, unit): (&[f64], &AngleUnit)| {
-                    let angle = pair[1].atan2(pair[0]) / unit.radians();
-                    Cell::Number(if angle <= -unit.half_turn() {
-                        unit.half_turn()
-                    } else {
-                        angle.min(unit.half_turn())
-                    })
+            Block::Angles { columns, units } => {
+                let angle = |((pair, column), unit): ((&[f64], &Column), &AngleUnit)| {
+                    let (angle, half) = (pair[1].atan2(pair[0]) / unit.radians(), unit.half_turn());
+                    Cell::Number(column.turned(if angle <= -half { half } else { angle.min(half) }, *unit))
                 };
-                x.chunks_exact(2).zip(units).map(angle).collect()
+                x.chunks_exact(2).zip(columns).zip(units).map(angle).collect()
             }
             Block::Categories { levels, .. } => {
                 let mut rest = x;
@@ -447,7 +474,9 @@ impl Block {
     pub(super) fn hint(&self, tally: &Tally, table: &Table) -> Option<String> {
         let Block::LatLon { columns, units } = self else { return None };
         let quarter = units[1].half_turn() / 2.0;
-        if tally.bad_latitudes == 0 || tally.largest[1] > quarter {
+        // A single bad latitude among many good ones is a slip of its own.
+        let few = SWAPPED_SHARE * tally.bad_latitudes < tally.rows + tally.bad_latitudes;
+        if tally.bad_latitudes == 0 || few || tally.largest[1] > quarter {
             return None;
         }
         let (lat, lon) = (&columns[0], &columns[1]);

@@ -82,7 +82,7 @@ impl Search<'_> {
 
     fn take(&mut self, indices: &[usize]) -> Vec<Column> {
         self.free.retain(|i| !indices.contains(i));
-        indices.iter().map(|&index| Column { name: self.table.column_name(index), index }).collect()
+        indices.iter().map(|&index| Column::new(self.table.column_name(index), index)).collect()
     }
 
     /// All coordinates of all leaves as `x0 …`, or as that many columns without names.

@@ -71,7 +71,13 @@ pub(in crate::data) struct Attempt {
 impl Attempt {
     /// The points, if no row is bad.
     pub(in crate::data) fn require_good(self, table: &Table) -> Result<Decoded, DataError> {
-        self.errors.finish(table.source(), self.hint)?;
+        let advice = "mend them, or leave them out with --skip-bad-rows";
+        let hint = match self.hint {
+            hint if self.bad_rows.len() == table.len() => hint,
+            Some(hint) => Some(format!("{hint}; otherwise {advice}")),
+            None => Some(advice.to_owned()),
+        };
+        self.errors.finish(table.source(), hint)?;
         Ok(Decoded { points: self.points, notices: self.notices })
     }
 }
@@ -95,12 +101,29 @@ impl Columns {
         useful::require(&blocks, table, options)?;
         for (block, leaf) in blocks.iter_mut().zip(layout.leaves()) {
             block.learn_levels(table, options)?;
+            block.learn_turns(table);
             if let Layout::Categories(Some(declared)) = leaf {
                 block.require_levels(table, declared)?;
             }
         }
         let (layout, options) = (layout.clone(), options.clone());
         Ok(Self { layout, options, headed: table.header().is_some(), width: table.width(), assumptions, blocks })
+    }
+
+    /// The columns that hold the same points in another table, found by options of its own; what these leave open is as it was.
+    /// Categories and scales stay.
+    pub fn found_in(&self, table: &Table, asked: &ColumnOptions) -> Result<Self, DataError> {
+        let options = asked.clone().or(&self.options);
+        let (blocks, assumptions) = find::find(&self.layout(), table, &options)?;
+        useful::require(&blocks, table, asked)?;
+        let (headed, width) = (table.header().is_some(), table.width());
+        Ok(Self { options, headed, width, assumptions, blocks: self.adopted(blocks), layout: self.layout.clone() })
+    }
+
+    /// These blocks with the categories and scales of this value.
+    fn adopted(&self, mut blocks: Vec<Block>) -> Vec<Block> {
+        blocks.iter_mut().zip(&self.blocks).for_each(|(block, fitted)| block.adopt(fitted));
+        blocks
     }
 
     /// Whether the names of the columns alone tell where the points of a layout stand, or what must be asked first.
@@ -348,7 +371,7 @@ impl Columns {
             return Ok(bound);
         }
         let anew = find::find(&self.layout(), table, &self.options);
-        let (mut blocks, assumptions) = match anew {
+        let (blocks, assumptions) = match anew {
             // Numbers of columns may point elsewhere in another file.
             Err(first) if self.options.columns.is_some() => {
                 let options = ColumnOptions { columns: None, ..self.options.clone() };
@@ -356,9 +379,6 @@ impl Columns {
             }
             other => other?,
         };
-        for (block, fitted) in blocks.iter_mut().zip(&self.blocks) {
-            block.adopt(fitted);
-        }
-        Ok(Self { blocks, assumptions, ..bound })
+        Ok(Self { blocks: self.adopted(blocks), assumptions, ..bound })
     }
 }

@@ -117,6 +117,18 @@ impl Default for ColumnOptions {
 }
 
 impl ColumnOptions {
+    /// These options, and those of `kept` where these are silent.
+    pub(super) fn or(self, kept: &Self) -> Self {
+        Self {
+            columns: self.columns.or_else(|| kept.columns.clone()),
+            quat_order: self.quat_order.or(kept.quat_order),
+            angle_unit: self.angle_unit.or(kept.angle_unit),
+            euler: self.euler.or(kept.euler),
+            normalize: self.normalize || kept.normalize,
+            max_levels: kept.max_levels,
+        }
+    }
+
     /// Refuses a choice of columns that the table does not have.
     pub fn require_in(&self, table: &Table) -> Result<(), DataError> {
         self.chosen(table).map(drop)
