@@ -171,7 +171,7 @@ pub struct Fit {
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,
     /// Base measure: `uniform`, `mixture` or `kde` (fitted to the data first), `mixture:FILE`, `default` (the manifold's own).
-    /// Without it a mixture on sphere:2 and so3, for 200 to 20000 points, else the manifold's own
+    /// Without it a mixture on sphere:2 and so3, from 200 distinct points on, else the manifold's own
     #[arg(long, value_name = "BASE")]
     pub base: Option<String>,
     /// For pictures of solids (`symsol:cube`): `orbit` (all poses that look the same) or `canonical` (one of them)

@@ -184,6 +184,7 @@ fn methods_without_steps_and_folders_without_a_source_have_pages_too() {
     desk.ok("data make vmf-mixture --n 200 --seed 3 --out xyz.csv");
     let fit = desk.json("fit xyz.csv --manifold sphere:2 --out run --method kde --seed 1");
     assert!(fit["validation_nll"].is_number() && fit["validation_nll_bound"].is_null(), "no bound: {fit}");
+    assert!(desk.fails(2, "sample run --n 3 --nfe 4 --out s.csv").contains("method `kde`"), "there is nothing to call");
     std::fs::remove_file(desk.path("run").join("source.json")).expect("removed");
     desk.ok("report run --n 50");
     let page = desk.read("run/report.html");

@@ -111,7 +111,7 @@ fn embedded_earthquakes_are_complete() {
 
 #[test]
 fn rotation_mixtures_have_the_published_mean_log_density() {
-    // E log p over 5 mixtures: 0.915, 0.234, -0.442 (baselines.md 3); without overlap 0.911, 0.217, -0.476.
+    // E log p over 5 mixtures: 0.915, 0.234, -0.442; without overlap 0.911, 0.217, -0.476.
     for (k, expected) in [(16, 0.915), (32, 0.234), (64, -0.442)] {
         let means: Vec<f64> = (0..20)
             .map(|seed| {

@@ -58,6 +58,23 @@ impl Kernel {
         }
     }
 
+    /// Why it cannot compare points of this manifold.
+    pub fn refuses(&self, manifold: &dyn Manifold) -> Option<String> {
+        let one = |antipodal: bool, coordinates: usize| {
+            let spheres = manifold.spheres().unwrap_or_default();
+            spheres.len() == 1 && spheres[0].antipodal == antipodal && spheres[0].range.len() == coordinates
+        };
+        let needs = |set: &str| Some(format!("is a kernel of {set}; this is {}", manifold.spec()));
+        match self {
+            Kernel::HeatSphere if !one(false, 3) => needs("sphere:2"),
+            Kernel::HeatQuaternion | Kernel::HeatRotations if !one(true, 4) => needs("so3"),
+            Kernel::Gaussian { bandwidth: Some(h) } if !(h.is_finite() && *h > 0.0) => {
+                Some(format!("has bandwidth {h}, which must be above zero"))
+            }
+            _ => None,
+        }
+    }
+
     /// The kernel in words, with its bandwidth.
     pub fn describe(&self, profile: &Profile) -> String {
         match (self, profile) {
@@ -216,7 +233,7 @@ fn upper(q: &[f64]) -> f64 {
 /// k(c) = (1/4π) Σ_{n=0}^{10} (2n + 1) exp(−n(n + 1)/8) P_n(c).
 ///
 /// # Reference
-/// oxcsml/riemannian-score-sde, scripts/approximate_forward.py; baselines.md 1.2.
+/// oxcsml/riemannian-score-sde, scripts/approximate_forward.py.
 ///
 /// # Numerics
 /// Summed in powers of c. The factors exp(−n(n + 1)/8) fall faster than the coefficients of P_n grow, so nothing cancels.

@@ -54,7 +54,7 @@ pub enum FloorSource {
 /// over i ≠ j, divided by m(m − 1) and n(n − 1).
 ///
 /// # Reference
-/// Gretton et al., A kernel two-sample test, 2012; baselines.md 1.2 for the form and the kernels.
+/// Gretton et al., A kernel two-sample test, 2012; form and kernels as in oxcsml/riemannian-score-sde.
 ///
 /// # Numerics
 /// Heat kernels are exact polynomials of degree 10, no table or interpolation; sums run in a fixed order.

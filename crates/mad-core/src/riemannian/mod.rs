@@ -47,6 +47,11 @@ impl Spheres {
         self.dim - self.blocks.len()
     }
 
+    /// Whether all of them are rotations.
+    pub fn are_rotations(&self) -> bool {
+        self.blocks.iter().all(is_rotation)
+    }
+
     /// Puts `x` back onto the spheres after rounding or a straight step.
     pub fn normalise(&self, x: &mut [f64]) {
         for block in &self.blocks {
@@ -155,6 +160,11 @@ impl Spheres {
     }
 }
 
+/// Whether a sphere is that of unit quaternions up to sign.
+pub fn is_rotation(block: &SphereBlock) -> bool {
+    block.antipodal && block.range.len() == 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,24 +213,39 @@ mod tests {
         }
     }
 
+    /// Paths begin at x₀ and end at x₁, or at −x₁ where that is the same point and nearer.
     #[test]
-    fn velocities_of_paths_are_their_derivatives() {
+    fn paths_join_their_ends_and_velocities_are_their_derivatives() {
+        let mut turned = 0;
         for (spheres, points) in all() {
             let n = spheres.ambient_dim();
-            let at = |t: f64| {
-                let (mut x, mut v) = (vec![0.0; n], vec![0.0; n]);
-                spheres.path(points.row(0), points.row(1), t, &mut x, &mut v);
-                (x, v)
-            };
-            let h = 1e-5;
-            for t in [0.0, 0.3, 0.9, 1.0] {
-                let (velocity, after, before) = (at(t).1, at(t + h).0, at(t - h).0);
-                for ((v, after), before) in velocity.iter().zip(after).zip(before) {
-                    assert!(((after - before) / (2.0 * h) - v).abs() < 1e-8);
+            for i in 0..20 {
+                let (x0, x1) = (points.row(2 * i), points.row(2 * i + 1));
+                let at = |t: f64| {
+                    let (mut x, mut v) = (vec![0.0; n], vec![0.0; n]);
+                    spheres.path(x0, x1, t, &mut x, &mut v);
+                    (x, v)
+                };
+                let h = 1e-5;
+                for t in [0.0, 0.3, 0.9, 1.0] {
+                    let (velocity, after, before) = (at(t).1, at(t + h).0, at(t - h).0);
+                    for ((v, after), before) in velocity.iter().zip(after).zip(before) {
+                        assert!(((after - before) / (2.0 * h) - v).abs() < 1e-8);
+                    }
                 }
+                assert!(apart(&at(0.0).0, x0) < 1e-14);
+                let mut end = x1.to_vec();
+                for block in spheres.blocks().iter().filter(|block| block.antipodal) {
+                    if dot(&x0[block.range.clone()], &x1[block.range.clone()]) < 0.0 {
+                        end[block.range.clone()].iter_mut().for_each(|x| *x = -*x);
+                        turned += 1;
+                    }
+                }
+                assert!(apart(&at(1.0).0, &end) < 1e-12);
             }
-            assert!(apart(&at(0.0).0, points.row(0)) < 1e-14);
         }
+        // Half of 40 pairs of rotations, 20 of them in the product, should be nearer with the other sign.
+        assert!((10..=30).contains(&turned), "{turned}");
     }
 
     #[test]

@@ -81,8 +81,31 @@ mod tests {
     use super::*;
     use crate::{
         manifold::{BuildContext, build},
+        riemannian::heat_score,
         rng::{Purpose, stream},
+        special::dot,
     };
+
+    /// The score of Brownian motion that started at one point; from B = 1/2 on the series is exact to 1e-10.
+    struct Heat<'a> {
+        spheres: &'a Spheres,
+        start: &'a [f64],
+        time: TimeChange,
+    }
+
+    impl TangentField for Heat<'_> {
+        fn at(&self, x: &Points, t: f64) -> Points {
+            let mut scores = x.clone();
+            for (score, x) in scores.rows_mut().zip(x.rows()) {
+                heat_score(self.spheres, self.start, x, self.time.elapsed(t), 10, score);
+            }
+            scores
+        }
+
+        fn with_divergence(&self, _x: &Points, _t: f64) -> (Points, Vec<f64>) {
+            unreachable!("walks ask for vectors alone")
+        }
+    }
 
     /// Harmonics of degree one decay like exp(−λ B/2) with λ = n on Sⁿ.
     #[test]
@@ -102,6 +125,33 @@ mod tests {
             let expected = (-0.5 * n * time.elapsed(1.0)).exp();
             // One step in fifty leaves a bias of about one part in fifty of the exponent.
             assert!((mean - expected).abs() < 0.02, "{spec}: {mean} {expected}");
+        }
+    }
+
+    /// With the exact score the way back from the uniform law ends in the law of Brownian motion at that time: on S² the mean
+    /// of x·x₀ is exp(−B), whether β is constant or grows.
+    #[test]
+    fn reverse_walks_end_in_the_law_of_brownian_motion() {
+        let manifold = build("sphere:2", &BuildContext::without_files()).expect("known");
+        let spheres = Spheres::of(manifold.as_ref()).expect("made of spheres");
+        let (count, steps, start) = (2000, 200, [0.36, -0.48, 0.8]);
+        for (time, end) in
+            [(TimeChange { start: 8.0, end: 8.0 }, 1.0 / 16.0), (TimeChange { start: 2.0, end: 14.0 }, 1.0 / 6.0)]
+        {
+            // At time 1 the law is uniform up to 3 exp(−8).
+            assert!((time.elapsed(end) - 0.5).abs() < 1e-12 && time.elapsed(1.0) == 8.0);
+            let mut rng = stream(3, Purpose::Data, 0);
+            let mut x = Points::zeros(count, 3);
+            x.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
+            let score = Heat { spheres: &spheres, start: &start, time };
+            reverse_walk(&spheres, &score, &mut x, time, end, steps, &mut rng);
+            let mean = x.rows().map(|x| dot(x, &start)).sum::<f64>() / count as f64;
+            let expected = (-time.elapsed(end)).exp();
+            // x·x₀ has variance (1 + 2 exp(−3B))/3 − exp(−2B); steps are as good as an end that is one step of B off.
+            let variance = (1.0 + 2.0 * expected.powi(3)) / 3.0 - expected * expected;
+            let step = time.rate(end) * (1.0 - end) / steps as f64;
+            let tolerance = 4.0 * (variance / count as f64).sqrt() + step * expected;
+            assert!((mean - expected).abs() < tolerance, "{time:?}: {mean} {expected}");
         }
     }
 }

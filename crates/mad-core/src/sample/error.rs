@@ -16,13 +16,13 @@ pub enum SampleError {
         /// All names, separated by commas.
         known: String,
     },
-    /// A sampler asked of a method that has one way of its own.
-    #[error("method `{method}` draws samples in its own way and takes no sampler; leave out --sampler {name}")]
+    /// A sampler, or a number of calls, asked of a method that has one way of its own.
+    #[error("method `{method}` draws samples in its own way; leave out {flag}")]
     NoChoice {
         /// The method.
         method: &'static str,
-        /// The sampler asked for.
-        name: String,
+        /// What was asked for.
+        flag: String,
     },
     /// Fewer network calls than the shortest walk of this sampler needs.
     #[error("sampler `{sampler}` needs at least {least} network calls, got nfe = {nfe}; raise nfe")]

@@ -170,13 +170,16 @@ pub fn clean(disk: &dyn Disk, folder: &Path) -> Result<(), CheckpointError> {
 /// Removes all but the newest `keep` checkpoints and the one of step `best`.
 pub fn prune(disk: &dyn Disk, folder: &Path, keep: usize, best: Option<u64>) -> Result<(), CheckpointError> {
     let steps = steps(folder)?;
-    for &step in steps.iter().rev().skip(keep.max(1)).filter(|step| Some(**step) != best) {
-        // Renamed first, so that a kill in the middle leaves no half a checkpoint under a good name.
-        let (place, doomed) = (path_of(folder, step), hidden(&path_of(folder, step), "tmp"));
-        disk.rename(&place, &doomed).map_err(|e| CheckpointError::io("rename", &place, e))?;
-        disk.remove_dir(&doomed).map_err(|e| CheckpointError::io("remove", &doomed, e))?;
-    }
-    Ok(())
+    let mut old = steps.iter().rev().skip(keep.max(1)).filter(|step| Some(**step) != best);
+    old.try_for_each(|&step| remove(disk, folder, step))
+}
+
+/// Removes the checkpoint of `step`.
+pub fn remove(disk: &dyn Disk, folder: &Path, step: u64) -> Result<(), CheckpointError> {
+    // Renamed first, so that a kill in the middle leaves no half a checkpoint under a good name.
+    let (place, doomed) = (path_of(folder, step), hidden(&path_of(folder, step), "tmp"));
+    disk.rename(&place, &doomed).map_err(|e| CheckpointError::io("rename", &place, e))?;
+    disk.remove_dir(&doomed).map_err(|e| CheckpointError::io("remove", &doomed, e))
 }
 
 fn hidden(target: &Path, ending: &str) -> PathBuf {

@@ -82,7 +82,11 @@ pub const KEYS: &[Key] = &[
     key("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network"),
     key("width", Domain::Count(1, 16_384), "numbers in a hidden layer"),
     key("depth", Domain::Count(1, 64), "hidden layers"),
-    key("activation", Domain::Choice(|| ACTIVATIONS.iter().map(|a| a.0).collect()), "bend of the hidden layers"),
+    key(
+        "activation",
+        Domain::Choice(|| ACTIVATIONS.iter().map(|a| a.0).collect()),
+        "activation function of the hidden layers",
+    ),
     key("input_gain", Domain::Number(1e-3, 1e3), "factor on the scaled point before the first layer"),
     key("condition", Domain::Text, "columns the model is conditioned on, separated by commas"),
     key("condition_dropout", Domain::Number(0.0, 1.0), "share of training rows that do not see their condition"),

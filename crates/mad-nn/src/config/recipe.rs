@@ -16,7 +16,7 @@ pub struct Recipe {
     settings: &'static str,
 }
 
-/// The paper's training: 100 geometric scales, constant rate, its own sampler. It does not name the bend of its layers; SiLU comes
+/// The paper's training: 100 geometric scales, constant rate, its own sampler. It does not name its activation function; SiLU comes
 /// nearer to its numbers than RSGM's sine (docs/paper-map.md).
 const PAPER: &str = "
     learning_rate = 7e-4

@@ -1,6 +1,6 @@
 //! What a practitioner would use: kernel density estimates and mixtures fitted by expectation maximisation, without a network.
 
-use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_choice};
+use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_walk};
 use crate::{
     net::Layout,
     run::{Part, Run, RunError},
@@ -118,7 +118,7 @@ impl Fitted for BaseModel {
         n: usize,
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
-        no_choice(self.name, request)?;
+        no_walk(self.name, request)?;
         let drift = in_blocks(n, request.seed, sink, |_, rows, rng| {
             let mut points = Points::zeros(rows, self.manifold.ambient_dim());
             for x in points.rows_mut() {

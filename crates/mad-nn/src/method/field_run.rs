@@ -15,7 +15,8 @@ use mad_core::{
 /// Steps of the flow in validations.
 pub(super) const VALIDATION_STEPS: usize = 16;
 
-/// Most rows of a validation: each takes a flow.
+/// Most rows of a validation: each takes a flow. So `select = best` looks at no more of them here, where denoisers take all
+/// `validation_rows` (2048); kept scores depend on this number.
 const VALIDATION_ROWS: usize = 256;
 
 /// Rows and settings of a run of a tangent field.

@@ -108,6 +108,15 @@ pub trait Fitted: Send + Sync {
 pub(super) fn no_choice(method: &'static str, request: &SampleRequest) -> Result<(), SampleError> {
     match request.sampler {
         None => Ok(()),
-        Some(name) => Err(SampleError::NoChoice { method, name: name.into() }),
+        Some(name) => Err(SampleError::NoChoice { method, flag: format!("--sampler {name}") }),
+    }
+}
+
+/// Refuses a sampler and a number of calls where a sample takes one call or none.
+pub(super) fn no_walk(method: &'static str, request: &SampleRequest) -> Result<(), SampleError> {
+    no_choice(method, request)?;
+    match request.nfe {
+        None => Ok(()),
+        Some(nfe) => Err(SampleError::NoChoice { method, flag: format!("--nfe {nfe}") }),
     }
 }

@@ -97,7 +97,7 @@ fn encoded<'a>(rotations: impl ExactSizeIterator<Item = &'a Quaternion>) -> Vec<
 /// truth, in units of a log-density.
 ///
 /// # Reference
-/// Murphy et al., Implicit-PDF (2021). The layers bend as silu instead of relu.
+/// Murphy et al., Implicit-PDF (2021). Its activation function is silu instead of relu.
 struct Scored {
     config: PoseConfig,
     encoder: Encoder,

@@ -2,7 +2,8 @@
 
 use super::folds::Fold;
 use super::golden::maximise;
-use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, spheres};
+use super::mixture::Data;
+use super::{FitError, FitOptions, Fitted, Tried, frequencies, mean_log_weight, spheres};
 use crate::Points;
 use crate::base::{BaseChoice, Component, MAX_CONCENTRATION, VonMisesFisherMixture};
 use crate::manifold::Manifold;
@@ -27,43 +28,31 @@ pub fn fit_kde(
     if manifold.intrinsic_dim() == 0 {
         return frequencies::fit(manifold, train, validation);
     }
-    let spheres = spheres(manifold, train, validation)?.len();
+    let blocks = spheres(manifold, train, validation)?;
     let folds = Fold::all(train, validation, MOST_JUDGED);
-    let folds: Vec<(Kernels, Points)> = folds.into_iter().map(|f| (Kernels::on(&f.seen), f.judged)).collect();
+    let folds: Vec<(Data, Points)> = folds.into_iter().map(|f| (Data::new(&blocks, &f.seen), f.judged)).collect();
     let judged: usize = folds.iter().map(|(_, judged)| judged.len()).sum();
     // As many kernels as points, each with its share of the volume.
     let start = 2.0 / manifold.intrinsic_dim() as f64 * (train.len() as f64).ln();
     let mut tried = Vec::new();
     let (log_kappa, _) = maximise((SMALLEST.ln(), start, MAX_CONCENTRATION.ln()), |log_kappa| {
         let mut sum = 0.0;
-        for (kernels, judged) in &folds {
-            let base = VonMisesFisherMixture::on(manifold, kernels.of(log_kappa, spheres))?;
+        for (seen, judged) in &folds {
+            let base = VonMisesFisherMixture::on(manifold, kernels(seen, log_kappa))?;
             sum += judged.len() as f64 * mean_log_weight(&base, judged);
         }
         let value = sum / judged as f64;
         tried.push(Tried { what: format!("kernels of concentration {:.4e}", log_kappa.exp()), validation: value });
         Ok::<f64, FitError>(value)
     })?;
-    let components = Kernels::on(train).of(log_kappa, spheres);
+    let components = kernels(&Data::new(&blocks, train), log_kappa);
     let validation = mean_log_weight(&VonMisesFisherMixture::on(manifold, components.clone())?, validation);
     Ok(Fitted { choice: BaseChoice::Mixture { components }, tried, validation })
 }
 
-/// Where kernels stand and how often.
-struct Kernels {
-    points: Points,
-    counts: Vec<f64>,
-}
-
-impl Kernels {
-    fn on(points: &Points) -> Self {
-        let (points, counts) = distinct(points);
-        Self { points, counts }
-    }
-
-    fn of(&self, log_kappa: f64, spheres: usize) -> Vec<Component> {
-        let concentrations = vec![log_kappa.exp().min(MAX_CONCENTRATION); spheres];
-        let rows = self.points.rows().zip(&self.counts);
-        rows.map(|(x, n)| Component { weight: *n, mean: x.to_vec(), concentrations: concentrations.clone() }).collect()
-    }
+/// Kernels of one concentration on all points, each with the weight of its points.
+fn kernels(data: &Data, log_kappa: f64) -> Vec<Component> {
+    let concentrations = vec![log_kappa.exp().min(MAX_CONCENTRATION); data.blocks.len()];
+    let rows = data.points.rows().zip(&data.counts);
+    rows.map(|(x, n)| Component { weight: *n, mean: x.to_vec(), concentrations: concentrations.clone() }).collect()
 }

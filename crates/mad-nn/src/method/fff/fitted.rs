@@ -1,7 +1,7 @@
 //! A trained free-form flow.
 
 use super::{
-    super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::finished, fitted::no_choice},
+    super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::finished, fitted::no_walk},
     ENTRY, Model, Parameters,
 };
 use crate::{bridge, device};
@@ -193,7 +193,7 @@ impl Fitted for FreeFormFlow {
         n: usize,
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
-        no_choice(ENTRY.name, request)?;
+        no_walk(ENTRY.name, request)?;
         let drift = in_blocks(n, request.seed, sink, |first, rows, rng| {
             let mut z = Points::zeros(rows, self.manifold.ambient_dim());
             z.rows_mut().for_each(|z| self.latent.sample(rng, z));

@@ -15,7 +15,7 @@ use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
     manifold::SphereBlock,
-    riemannian::Spheres,
+    riemannian::{Spheres, is_rotation},
     rng::{Purpose, Rng, stream},
     special::norm,
 };
@@ -49,10 +49,7 @@ impl Terms {
 
 /// The length of probes: the root of the dimension in which they are said to lie. In the published code rotations are matrices.
 pub(super) fn probe_length(spec: &MethodSpec, spheres: &Spheres) -> f64 {
-    let published = |block: &SphereBlock| match (block.antipodal, block.range.len()) {
-        (true, 4) => 9,
-        (_, coordinates) => coordinates,
-    };
+    let published = |block: &SphereBlock| if is_rotation(block) { 9 } else { block.range.len() };
     let dimension = match spec.word("volume") {
         "ambient" => spheres.blocks().iter().map(published).sum(),
         _ => spheres.intrinsic_dim(),

@@ -7,7 +7,7 @@ use super::{
 use mad_core::{
     Points,
     manifold::Manifold,
-    riemannian::{Flow, TangentField, TimeChange, reverse_walk},
+    riemannian::{Flow, Spheres, TangentField, TimeChange, reverse_walk},
     sample::{SampleError, in_blocks},
 };
 use std::{ops::ControlFlow, sync::Arc};
@@ -18,7 +18,7 @@ const LIKELIHOOD_STEPS: usize = 25;
 
 /// The probability flow −β s/2 over τ = √t, which spends its steps where the noise is small.
 struct ProbabilityFlow<'a> {
-    score: &'a LearnedField,
+    score: &'a dyn TangentField,
     time: TimeChange,
 }
 
@@ -48,16 +48,17 @@ impl TangentField for ProbabilityFlow<'_> {
 /// # Formula
 /// log p(x) = −log vol + ∫ div v dt over the probability flow v = −β s/2 from the earliest time to 1.
 pub(super) fn log_densities(
-    score: &LearnedField,
+    score: &dyn TangentField,
+    spheres: &Spheres,
     noise: Noise,
     manifold: &dyn Manifold,
     points: &Points,
     steps: usize,
 ) -> Vec<f64> {
-    let flow = ProbabilityFlow { score, time: noise.on_sphere(score.spheres()) };
+    let flow = ProbabilityFlow { score, time: noise.on_sphere(spheres) };
     let mut x = points.clone();
     let way = Flow { from: noise.time_min.sqrt(), to: 1.0, steps };
-    let fallen = way.follow(score.spheres(), &flow, &mut x);
+    let fallen = way.follow(spheres, &flow, &mut x);
     fallen.into_iter().map(|fallen| fallen - manifold.log_volume()).collect()
 }
 
@@ -90,7 +91,7 @@ impl Fitted for FittedScore {
     }
 
     fn log_density(&self, points: &Points, steps: usize) -> Vec<f64> {
-        log_densities(&self.score, self.noise, self.manifold.as_ref(), points, steps)
+        log_densities(&self.score, self.score.spheres(), self.noise, self.manifold.as_ref(), points, steps)
     }
 
     fn likelihood(&self, points: &Points) -> Likelihood {

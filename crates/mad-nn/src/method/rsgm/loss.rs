@@ -8,7 +8,7 @@ use super::{
     },
     Noise,
     fitted::log_densities,
-    learned, rotations,
+    learned,
 };
 use crate::{
     bridge,
@@ -22,7 +22,7 @@ use mad_core::{
 };
 use rand::RngExt as _;
 
-/// Where the first walk starts, in the time of the noise.
+/// Where walks start, in the time of the noise; as published, also where they end before it and although targets count from 0.
 const WALK_START: f64 = 1e-3;
 
 /// Up to this B Varadhan's formula serves as the target of `dsm0`, beyond it the heat series of this degree.
@@ -63,7 +63,7 @@ impl Loss {
         let elapsed = noise.on_sphere(spheres).elapsed(t);
         // B is that of the noise, also where the sphere has another unit of time.
         if self == Loss::Heat && noise.time.elapsed(t) > SERIES_FROM {
-            let degree = if rotations(spheres) { ROTATION_DEGREE } else { SERIES_DEGREE };
+            let degree = if spheres.are_rotations() { ROTATION_DEGREE } else { SERIES_DEGREE };
             return heat_score(spheres, x0, y, elapsed, degree, target);
         }
         spheres.log(y, x0, target);
@@ -183,9 +183,9 @@ impl Objective for Matching<'_> {
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
         let points = self.data.validation()?;
-        let (run, noise) = (self.data.run, self.noise);
+        let (run, noise, spheres) = (self.data.run, self.noise, self.network.spheres());
         let score = learned(&self.network, noise, weights);
-        let log_density = log_densities(&score, noise, run.manifold().as_ref(), &points, VALIDATION_STEPS);
+        let log_density = log_densities(&score, spheres, noise, run.manifold().as_ref(), &points, VALIDATION_STEPS);
         Some(summary(step, &log_density, &points, run.base().as_ref()))
     }
 }

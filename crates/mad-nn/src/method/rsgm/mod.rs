@@ -121,7 +121,7 @@ impl Noise {
     /// On rotations noise has unit variance in the Frobenius norm of matrices: 1/2 per axis of the rotation vector, a quarter of
     /// that on unit quaternions. Products of rotations and others, which were not published, have the metric of quaternions.
     fn on_sphere(&self, spheres: &Spheres) -> TimeChange {
-        let factor = if rotations(spheres) { 1.0 / 8.0 } else { 1.0 };
+        let factor = if spheres.are_rotations() { 1.0 / 8.0 } else { 1.0 };
         TimeChange { start: factor * self.time.start, end: factor * self.time.end }
     }
 
@@ -130,13 +130,9 @@ impl Noise {
     /// On rotations the network speaks in rotation vectors: half of one is a tangent of the quaternion, and the gradient in a
     /// metric an eighth as large is eight times as long.
     fn scale(&self, spheres: &Spheres, t: f64) -> f64 {
-        let unit = if rotations(spheres) { 4.0 } else { 1.0 };
+        let unit = if spheres.are_rotations() { 4.0 } else { 1.0 };
         unit / self.deviation(t)
     }
-}
-
-fn rotations(spheres: &Spheres) -> bool {
-    spheres.blocks().iter().all(|block| block.antipodal)
 }
 
 /// The score with these weights.
