@@ -171,6 +171,24 @@ fn one_report_that_cannot_be_written_does_not_stop_the_others() {
     assert!(desk.read("out/figure-intro-quick/report.md").contains("Not drawn"));
 }
 
+/// Starts the worker of a job, which must fail with this exit code, and gives its standard error. Its standard input stays open,
+/// as it does under `mad reproduce`: where it ends, the worker stops with another code, and which comes first is chance.
+fn worker_fails(desk: &Desk, code: i32, job: &str) -> String {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("mad"))
+        .current_dir(desk.path("."))
+        .args(["reproduce-job", job])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("program started");
+    let input = child.stdin.take();
+    let output = child.wait_with_output().expect("ended");
+    drop(input);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    error
+}
+
 #[test]
 fn files_that_change_make_other_jobs() {
     let desk = Desk::new();
@@ -192,7 +210,7 @@ fn files_that_change_make_other_jobs() {
     let job = job.file_name().expect("a name").to_string_lossy().into_owned();
     let before = id("mine.toml");
     points(1);
-    let error = desk.fails(2, &format!("reproduce-job out/runs/{job}"));
+    let error = worker_fails(&desk, 2, &format!("out/runs/{job}"));
     assert!(error.contains("mine.csv has changed") && error.contains("start `mad reproduce` again"), "{error}");
     assert_ne!(id("mine.toml"), before);
 
@@ -235,7 +253,7 @@ fn mistakes_are_found_before_anything_runs() {
     assert!(error.contains("did you mean `table-earth`"), "{error}");
     desk.write("bad.toml", &EXPERIMENT.replace("width = 16", "widht = 16"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
-    assert!(error.contains("bad: method `MAD` on `week`") && error.contains("`width`"), "{error}");
+    assert!(error.contains("bad.toml: method `MAD` on `week`") && error.contains("`width`"), "{error}");
     desk.write("bad.toml", &EXPERIMENT.replace("earthquakes-week", "earthquakes-weak"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
     assert!(error.contains("earthquakes-weak"), "{error}");
@@ -249,13 +267,13 @@ fn mistakes_are_found_before_anything_runs() {
     let file = EXPERIMENT.replace("source = 'earthquakes-week'", "source = 'few.csv'\n    rows = 50");
     desk.write("bad.toml", &file);
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
-    assert!(error.contains("bad: data `week`, rows: few.csv is a file"), "{error}");
+    assert!(error.contains("bad.toml: data `week`, rows: few.csv is a file"), "{error}");
     desk.write("bad.toml", "title = 'nothing'");
     assert!(desk.fails(2, "reproduce --file bad.toml --out out").contains("nothing would run"));
     // A table has no rows that training has not seen.
     desk.write("bad.toml", &EXPERIMENT.replace("samples = 100", "samples = 100, fresh = 50"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
-    assert!(error.contains("bad: score.fresh") && error.contains("`earthquakes-week` is a table"), "{error}");
+    assert!(error.contains("bad.toml: score.fresh") && error.contains("`earthquakes-week` is a table"), "{error}");
     // Known names all of them, but no experiment knows them together.
     let error = desk.fails(2, "reproduce table-so3 figure-discrete --data skewed --methods KDE --out out");
     assert!(error.contains("--data skewed --methods KDE` leaves no run"), "{error}");

@@ -112,15 +112,7 @@ fn experiments(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
 
 fn named(args: &Reproduce) -> Result<Vec<Experiment>, CliError> {
     if let Some(path) = &args.file {
-        let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
-        let name = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy().into_owned());
-        let experiment = Experiment::from_toml(&text, &name, args.quick)?;
-        if experiment.methods.is_empty() || experiment.data.is_empty() {
-            let (origin, key) = (path.display().to_string(), "method, data".to_owned());
-            let problem = "nothing would run; give a [[method]] and a [[data]] at least".to_owned();
-            return Err(ExperimentError::Value { origin, key, problem }.into());
-        }
-        return Ok(vec![experiment]);
+        return Ok(vec![Experiment::from_file(path, args.quick)?]);
     }
     let mut names: Vec<&str> = Vec::new();
     for name in &args.names {

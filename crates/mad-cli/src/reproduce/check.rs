@@ -5,7 +5,7 @@ use super::{Experiment, ExperimentError, experiment::Method, quantity::QUANTITIE
 impl Experiment {
     /// Refuses names that are not defined, or twice, and values that make no sense.
     pub(super) fn check(&self) -> Result<(), ExperimentError> {
-        let origin = || self.name.clone();
+        let origin = || self.origin.clone();
         let value = |key: &str, problem: &str| ExperimentError::Value {
             origin: origin(),
             key: key.to_owned(),
@@ -33,19 +33,7 @@ impl Experiment {
         if let Some((_, seed)) = self.seeds.iter().enumerate().find(|(i, seed)| self.seeds[..*i].contains(seed)) {
             return Err(ExperimentError::Twice { origin: origin(), key: "seeds", name: seed.to_string() });
         }
-        for Method { label, rows, .. } in &self.methods {
-            let problem = match rows {
-                Some(0) => "give at least one row",
-                Some(_) if self.score.fresh.is_none() => {
-                    "without score.fresh other rows are another test part, and scores cannot be compared; leave it out"
-                }
-                _ => continue,
-            };
-            return Err(value(&format!("method `{label}`, rows"), problem));
-        }
-        if self.score.samples < 2 {
-            return Err(value("score.samples", "give at least 2"));
-        }
+        self.check_score("")?;
         let name = |key: String, what, name: &str, known: &[&str]| ExperimentError::Name {
             origin: origin(),
             key,
@@ -77,13 +65,40 @@ impl Experiment {
         Ok(())
     }
 
+    /// Refuses numbers of rows and samples that leave nothing to compare. `prefix` stands before `score` in the message.
+    pub(super) fn check_score(&self, prefix: &str) -> Result<(), ExperimentError> {
+        let value = |key: String, problem: &str| {
+            Err(ExperimentError::Value { origin: self.origin.clone(), key, problem: problem.to_owned() })
+        };
+        if self.score.samples < 2 {
+            return value(format!("{prefix}score.samples"), "give at least 2");
+        }
+        if self.score.fresh.is_some_and(|fresh| fresh < 2) {
+            return value(format!("{prefix}score.fresh"), "give at least 2");
+        }
+        if let Some(data) = self.data.iter().find(|data| data.rows == Some(0)) {
+            return value(format!("{prefix}data `{}`, rows", data.key), "give at least one row");
+        }
+        for Method { label, rows, .. } in &self.methods {
+            let problem = match rows {
+                Some(0) => "give at least one row",
+                Some(_) if self.score.fresh.is_none() => {
+                    "without score.fresh other rows are another test part, and scores cannot be compared; leave it out"
+                }
+                _ => continue,
+            };
+            return value(format!("{prefix}method `{label}`, rows"), problem);
+        }
+        Ok(())
+    }
+
     /// Refuses tables of unknown quantities.
     pub(super) fn check_tables(&self) -> Result<(), ExperimentError> {
         let known: Vec<&str> = QUANTITIES.iter().map(|q| q.name).collect();
         match self.tables.iter().find(|t| !known.contains(&t.as_str())) {
             None => Ok(()),
             Some(wrong) => Err(ExperimentError::Name {
-                origin: self.name.clone(),
+                origin: self.origin.clone(),
                 key: "tables".into(),
                 what: "quantity",
                 name: wrong.clone(),

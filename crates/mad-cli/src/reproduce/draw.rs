@@ -16,6 +16,7 @@ use crate::error::CliError;
 use crate::plot::Figure;
 use mad_nn::Run;
 use mad_nn::pose::PoseRun;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Most points of one panel.
@@ -56,14 +57,20 @@ impl<'a> Drawing<'a> {
         self.finished.iter().filter(move |job| job.place.data == data && job.place.method == method)
     }
 
-    /// One curve per seed of every method that has any on a data set.
-    fn curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Vec<MethodCurves> {
-        let seed = |job: &Finished| job.score.times.iter().filter_map(&point).collect::<Vec<_>>();
-        let curves = |method: &&str| MethodCurves {
-            label: (*method).to_owned(),
-            seeds: self.of(data, method).map(seed).filter(|curve| curve.len() > 1).collect(),
-        };
-        self.methods.iter().map(curves).filter(|method| !method.seeds.is_empty()).collect()
+    /// The curves of all methods on a data set, one per seed. Of methods that have any only the seeds that all of these have are
+    /// taken: another seed may be another law, and means over unequal seeds are not to be compared.
+    fn curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Curves {
+        let curve = |job: &Finished| (job.place.seed, job.score.times.iter().filter_map(&point).collect::<Vec<_>>());
+        let of = |method: &&str| self.of(data, method).map(curve).filter(|(_, curve)| curve.len() > 1).collect();
+        let all: Vec<BTreeMap<u64, _>> = self.methods.iter().map(of).collect();
+        let has = |seed: &u64| all.iter().all(|curves| curves.is_empty() || curves.contains_key(seed));
+        let seeds: BTreeSet<u64> = all.iter().flat_map(BTreeMap::keys).filter(|seed| has(seed)).copied().collect();
+        let methods = self.methods.iter().zip(all).map(|(label, mut curves)| {
+            curves.retain(|seed, _| seeds.contains(seed));
+            MethodCurves { label: (*label).to_owned(), seeds: curves.into_values().collect() }
+        });
+        let methods = methods.collect();
+        Curves { methods, seeds }
     }
 
     /// Methods with a finished job on every data set; a figure has no gaps.
@@ -93,6 +100,19 @@ impl<'a> Drawing<'a> {
             Ok(set)
         };
         self.data.iter().map(set).collect()
+    }
+}
+
+/// Curves of all methods, of some of them none, over the same seeds.
+struct Curves {
+    methods: Vec<MethodCurves>,
+    seeds: BTreeSet<u64>,
+}
+
+impl Curves {
+    /// Those of the methods that have any.
+    fn present(self) -> Vec<MethodCurves> {
+        self.methods.into_iter().filter(|method| !method.seeds.is_empty()).collect()
     }
 }
 
@@ -191,17 +211,17 @@ fn draw_so3(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, Cli
 fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let mut notes = Vec::new();
     for (data, title) in &drawing.data {
-        let over_steps = drawing.curves(data, |time| Some((time.step as f64, time.mmd?)));
-        let clocks = drawing.curves(data, |time| time.mmd.map(|_| (time.step as f64, time.step_seconds)));
-        let methods: Vec<_> = over_steps.iter().zip(&clocks).map(|(method, clock)| method.timed_by(clock)).collect();
-        if methods.is_empty() {
+        let Curves { methods, seeds } = drawing.curves(data, |time| Some((time.step as f64, time.mmd?)));
+        let clocks = drawing.curves(data, |time| time.mmd.map(|_| (time.step as f64, time.step_seconds))).methods;
+        if seeds.is_empty() {
             notes.push(not_drawn(title));
             continue;
         }
+        let methods = methods.iter().zip(&clocks).map(|(method, clock)| method.timed_by(clock)).collect();
         let floors: Vec<f64> = drawing
             .finished
             .iter()
-            .filter(|job| job.place.data == *data)
+            .filter(|job| job.place.data == *data && seeds.contains(&job.place.seed))
             .filter_map(|job| job.score.get("mmd_curve_floor"))
             .collect();
         let floor = (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64);
@@ -218,7 +238,7 @@ fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<Stri
 
 /// What is said of a data set whose finished runs have no points over training.
 fn not_drawn(title: &str) -> String {
-    format!("Not drawn: {title}: no finished run has a curve.")
+    format!("Not drawn: {title}: there is no seed of which all methods that were run have a curve.")
 }
 
 fn draw_discrete(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
@@ -263,8 +283,8 @@ fn draw_symsol_training(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<
     for (data, title) in &drawing.data {
         let curves = symsol::Curves {
             title: (*title).to_owned(),
-            drift: drawing.curves(data, |time| Some((time.step as f64, time.drift?))),
-            spread: drawing.curves(data, |time| Some((time.step as f64, time.spread?))),
+            drift: drawing.curves(data, |time| Some((time.step as f64, time.drift?))).present(),
+            spread: drawing.curves(data, |time| Some((time.step as f64, time.spread?))).present(),
         };
         match curves.drift.is_empty() && curves.spread.is_empty() {
             true => notes.push(not_drawn(title)),
@@ -336,24 +356,49 @@ mod tests {
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
-        let words = "MAD, uniform base reaches DSM, default's final MMD (0.031) 4.0× sooner";
+        let words = "“MAD, uniform base” reaches the final MMD of “DSM, default” (0.031) 4.0× sooner";
         assert_eq!(notes, [format!("K = 64: {words}: 4.0 s against 16.0 s.")]);
         assert_eq!(pile.0[0].0, "mmd-vs-time-K64");
         assert!(pile.0[0].1.contains(words), "{}", pile.0[0].1);
 
         // One method alone is drawn without a comparison; a second pair has a line of its own.
         let mut one = Outcomes::default();
-        finish(&plan, &mut one, |place| (place.method == "DSM").then_some((1.0, 0.03)));
+        finish(&plan, &mut one, |place| (place.method == "DSM, paper's settings").then_some((1.0, 0.03)));
         let (notes, pile) = drawn(&plan, &one);
         assert_eq!((notes.len(), pile.0.len()), (0, 1));
         finish(&plan, &mut outcomes, |place| match place.method.as_str() {
-            "MAD" => Some((2.0, 0.03)),
-            "DSM" => Some((1.0, 0.03)),
+            "MAD, paper's settings" => Some((2.0, 0.03)),
+            "DSM, paper's settings" => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
-        assert!(notes.len() == 2 && notes[1].contains("MAD reaches DSM's final MMD (0.031) 2.0× sooner"), "{notes:?}");
+        let words = "“MAD, paper's settings” reaches the final MMD of “DSM, paper's settings” (0.031) 2.0× sooner";
+        assert!(notes.len() == 2 && notes[1].contains(words), "{notes:?}");
         assert_eq!(pile.0[0].1.matches("× sooner").count(), 2);
+    }
+
+    #[test]
+    fn methods_are_compared_over_the_same_seeds_with_their_own_partner() {
+        let plan = testing::plan_of(Experiment::named("figure-mmd-vs-time", false).unwrap());
+        let mut outcomes = Outcomes::default();
+        // Seed 4 of MAD would make it eight times as slow.
+        finish(&plan, &mut outcomes, |place| match (place.method.as_str(), place.seed) {
+            ("MAD, uniform base", 4) => Some((0.1, 0.5)),
+            ("MAD, uniform base", _) => Some((4.0, 0.03)),
+            ("DSM, default", 0..=2) => Some((1.0, 0.03)),
+            _ => None,
+        });
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert!(notes.len() == 1 && notes[0].contains("4.0× sooner"), "{notes:?}");
+        assert!(pile.0[0].1.contains("over 3 seeds") && pile.0[0].1.contains("floor 0.030"), "{}", pile.0[0].1);
+
+        let mut others = Outcomes::default();
+        finish(&plan, &mut others, |place| match place.method.as_str() {
+            "MAD, uniform base" | "DSM, paper's settings" => Some((1.0, 0.03)),
+            _ => None,
+        });
+        let (notes, pile) = drawn(&plan, &others);
+        assert_eq!((notes.len(), pile.0.len()), (0, 1), "MAD and DSM with other settings are no pair: {notes:?}");
     }
 
     #[test]
@@ -371,7 +416,7 @@ mod tests {
         });
         let (notes, pile) = drawn(&plan, &outcomes);
         assert!(pile.0.len() == 2 && pile.0[0].1.contains("floor 0.030") && pile.0[1].1.contains("floor 0.050"));
-        assert!(notes.contains(&"Not drawn: none: no finished run has a curve.".to_owned()), "{notes:?}");
+        assert!(notes.contains(&not_drawn("none")), "{notes:?}");
     }
 
     #[test]

@@ -66,18 +66,18 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
                     if grid {
                         settings.extend(method.grid.clone());
                     }
-                    if let Some((key, _)) = settings.iter().find(|(_, value)| is_empty_list(value)) {
+                    if let Some((key, problem)) = settings.iter().find_map(|(key, v)| Some((key, list_problem(v)?))) {
                         return Err(ExperimentError::Value {
-                            origin: experiment.name.clone(),
+                            origin: experiment.origin.clone(),
                             key: format!("method `{}` on `{}`: {key}", method.label, data.key),
-                            problem: "the list is empty, so that no run would be left; give at least one value".into(),
+                            problem: problem.into(),
                         });
                     }
                     for (grid, settings) in points(settings) {
                         check(experiment, &method.label, data, &settings)?;
                         if !grid.is_empty() && crate::source::solid_of(data.source()).is_some() {
                             return Err(ExperimentError::Value {
-                                origin: experiment.name.clone(),
+                                origin: experiment.origin.clone(),
                                 key: format!("method `{}` on `{}`: {grid}", method.label, data.key),
                                 problem: "runs on pictures have no validation part to choose by; give one value".into(),
                             });
@@ -93,8 +93,14 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
     Ok(combinations)
 }
 
-fn is_empty_list(value: &Value) -> bool {
-    value.as_array().is_some_and(Vec::is_empty)
+/// What is wrong with a list of values to be tried.
+fn list_problem(value: &Value) -> Option<&'static str> {
+    let values = value.as_array()?;
+    if values.is_empty() {
+        return Some("the list is empty, so that no run would be left; give at least one value");
+    }
+    let twice = values.iter().enumerate().any(|(i, value)| values[..i].contains(value));
+    twice.then_some("a value occurs twice, so that its runs would count twice")
 }
 
 /// The points of the grid: every list is replaced by each of its values.
@@ -125,7 +131,7 @@ fn check(experiment: &Experiment, method: &str, set: &DataSet, settings: &Table)
         return match pictures::resolve(solid, settings, 0) {
             Ok(_) => Ok(()),
             Err(problem) => Err(ExperimentError::Value {
-                origin: experiment.name.clone(),
+                origin: experiment.origin.clone(),
                 key: format!("method `{method}` on `{data}`"),
                 problem: problem.to_string(),
             }),
@@ -133,13 +139,13 @@ fn check(experiment: &Experiment, method: &str, set: &DataSet, settings: &Table)
     }
     match Partial::from_toml(&settings.to_string(), "settings") {
         Ok(partial) if partial.get("seed").is_some() => Err(ExperimentError::Value {
-            origin: experiment.name.clone(),
+            origin: experiment.origin.clone(),
             key: format!("method `{method}` on `{data}`: seed"),
             problem: "seeds are given as `seeds` of the experiment".into(),
         }),
         Ok(_) => Ok(()),
         Err(problem) => Err(ExperimentError::Settings {
-            origin: experiment.name.clone(),
+            origin: experiment.origin.clone(),
             method: method.to_owned(),
             data: data.to_owned(),
             problem: Box::new(problem),
@@ -223,13 +229,15 @@ mod tests {
     }
 
     #[test]
-    fn empty_lists_are_refused_with_their_key() {
+    fn lists_that_are_empty_or_repeat_a_value_are_refused_with_their_key() {
         let error = |from: &str, to: &str, grid: bool| {
             let experiment = Experiment::from_toml(&TEXT.replace(from, to), "t", false).unwrap();
             expand(&experiment, grid).unwrap_err().to_string()
         };
         let text = error("ema = [0.0, 0.5]", "ema = []", false);
         assert!(text.contains("t: method `A` on `x`: ema") && text.contains("empty"), "{text}");
+        let text = error("learning_rate = [1e-3, 1e-2]", "learning_rate = [1e-3, 0.001]", false);
+        assert!(text.contains("t: method `A` on `x`: learning_rate") && text.contains("twice"), "{text}");
         let text = error("[1e-3, 1e-2, 1e-1]", "[]", true);
         assert!(text.contains("t: method `B` on `x`: learning_rate"), "{text}");
     }

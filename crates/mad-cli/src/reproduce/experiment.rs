@@ -12,6 +12,9 @@ pub struct Experiment {
     /// Name, from the registry or the file.
     #[serde(skip)]
     pub name: String,
+    /// Where messages say it comes from: its name, or the path of its file.
+    #[serde(skip)]
+    pub origin: String,
     /// Whether this is the smaller version of `--quick`.
     #[serde(skip)]
     pub hurried: bool,

@@ -18,9 +18,12 @@ use crate::error::CliError;
 use crate::output::write_whole;
 use mad_core::data::{self, ColumnOptions};
 use mad_core::metrics::Kernel;
+use mad_nn::checkpoint;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
+use mad_nn::disk::RealDisk;
 use mad_nn::pose::PoseRun;
+use mad_nn::run::RunError;
 use mad_nn::train::{self, Observer, Outcome, StepReport};
 use mad_nn::{Contents, Run};
 use serde::de::DeserializeOwned;
@@ -180,23 +183,28 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
         let found = identity::of_base(base)?.unwrap_or_default();
         identity::check(identity::base_file(base).unwrap_or(base), planned, &found)?;
     }
-    let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
+    let mut watcher = Watcher::open(&job, folder, preparing.elapsed().as_secs_f64(), control.stop)?;
+    control.save_first();
     let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
+    watcher.verdict()?;
     if fit.outcome == Outcome::Interrupted {
         std::process::exit(STOPPED.into());
     }
-    let times = watcher.end(fit.step)?;
+    let times = watcher.end(fit.step);
     control.end_at_once();
     write_score(folder, &score::score(common, &job, &run, times)?)
 }
 
 fn run_on_pictures(job: &Job, folder: &Path, solid: &str, control: &Control) -> Result<(), CliError> {
     let run = folder.join("run");
-    let mut watcher = Watcher::new(job, folder, 0.0);
-    let Some(step) = pictures::train(job, solid, &run, &mut watcher, control.stop)? else {
+    let mut watcher = Watcher::open(job, folder, 0.0, control.stop)?;
+    control.save_first();
+    let trained = pictures::train(job, solid, &run, &mut watcher, control.stop)?;
+    watcher.verdict()?;
+    let Some(step) = trained else {
         std::process::exit(STOPPED.into());
     };
-    let times = watcher.end(step)?;
+    let times = watcher.end(step);
     control.end_at_once();
     let mut score = pictures::score(job, &run)?;
     score.values.extend(score::of_times(&times).into_iter().map(|(name, value)| (name.to_owned(), Some(value))));
@@ -209,41 +217,49 @@ fn write_score(folder: &Path, score: &score::Score) -> Result<(), CliError> {
     Ok(write_whole(&folder.join("score.json"), (text + "\n").as_bytes())?)
 }
 
-/// Listens for the end of standard input.
+/// Listens for the end of standard input. Only while steps are made is there something to save; before and after, a stop ends the
+/// process at once.
 struct Control {
     stop: &'static AtomicBool,
-    scoring: &'static AtomicBool,
+    training: &'static AtomicBool,
 }
 
 impl Control {
     fn listen() -> Self {
         static STOP: AtomicBool = AtomicBool::new(false);
-        static SCORING: AtomicBool = AtomicBool::new(false);
+        static TRAINING: AtomicBool = AtomicBool::new(false);
         std::thread::spawn(|| {
             let mut rest = Vec::new();
             // However reading ends, nobody is there any more.
             let _ = std::io::stdin().read_to_end(&mut rest);
             STOP.store(true, Ordering::SeqCst);
-            if SCORING.load(Ordering::SeqCst) {
+            if !TRAINING.load(Ordering::SeqCst) {
                 std::process::exit(STOPPED.into());
             }
         });
-        Self { stop: &STOP, scoring: &SCORING }
+        Self { stop: &STOP, training: &TRAINING }
     }
 
-    /// From here on a stop ends the process: there is nothing to save.
+    /// From here on a stop is left to the trainer, which saves its step.
+    fn save_first(&self) {
+        self.training.store(true, Ordering::SeqCst);
+    }
+
+    /// From here on a stop ends the process.
     fn end_at_once(&self) {
-        self.scoring.store(true, Ordering::SeqCst);
+        self.training.store(false, Ordering::SeqCst);
         if self.stop.load(Ordering::SeqCst) {
             std::process::exit(STOPPED.into());
         }
     }
 }
 
-/// Measures time, reports steps, and scores checkpoints.
+/// Measures time, reports steps, and scores checkpoints. What it cannot write or score ends the training: every checkpoint that
+/// the job goes on from has its time, and its score if it is one of the curve.
 pub struct Watcher<'a> {
     job: &'a Job,
     folder: &'a Path,
+    stop: &'a AtomicBool,
     reported: Instant,
     started: Instant,
     /// Time of earlier sessions, or of preparation.
@@ -255,14 +271,16 @@ pub struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// `prepared` seconds were spent before the first step, on fitting the base measure.
-    fn new(job: &'a Job, folder: &'a Path, prepared: f64) -> Self {
+    /// Goes on where the times end. `prepared` seconds were spent before the first step, on fitting the base measure; `stop` is set
+    /// when something fails.
+    fn open(job: &'a Job, folder: &'a Path, prepared: f64, stop: &'a AtomicBool) -> Result<Self, CliError> {
         let now = Instant::now();
         let before = TimePoint { step: 0, step_seconds: 0.0, seconds: prepared, ..TimePoint::default() };
         let (step_seconds, scoring_seconds) = (0.0, 0.0);
-        Self {
+        let watcher = Self {
             job,
             folder,
+            stop,
             reported: now,
             started: now,
             before,
@@ -270,11 +288,43 @@ impl<'a> Watcher<'a> {
             scoring_seconds,
             points: Vec::new(),
             failed: None,
-        }
+        };
+        watcher.forget_untimed()?;
+        Ok(watcher)
     }
 
     fn file(&self) -> PathBuf {
         self.folder.join("times.jsonl")
+    }
+
+    /// The points that were written; a line that was cut off is none.
+    fn written(&self) -> Vec<TimePoint> {
+        let text = std::fs::read_to_string(self.file()).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Removes checkpoints after the last one whose time is known, where the worker died between the two. Training makes them
+    /// again to the bit.
+    fn forget_untimed(&self) -> Result<(), CliError> {
+        let (times, checkpoints) = (self.written(), self.folder.join("run").join("checkpoints"));
+        let untimed = |step: &u64| times.iter().all(|point| point.step != *step);
+        for step in checkpoint::steps(&checkpoints).map_err(RunError::from)?.into_iter().rev().take_while(untimed) {
+            checkpoint::remove(&RealDisk, &checkpoints, step).map_err(RunError::from)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the first failure and asks for the end of the training.
+    fn note(&mut self, result: Result<(), CliError>) {
+        if let Err(error) = result {
+            self.failed.get_or_insert(error);
+            self.stop.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// What went wrong while it watched.
+    fn verdict(&mut self) -> Result<(), CliError> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     fn now(&self, step: u64) -> TimePoint {
@@ -287,14 +337,11 @@ impl<'a> Watcher<'a> {
     }
 
     /// All points, the last of them at the end of training.
-    fn end(mut self, step: u64) -> Result<Vec<TimePoint>, CliError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
+    fn end(mut self, step: u64) -> Vec<TimePoint> {
         if self.points.last().is_none_or(|last| last.step < step) {
             self.points.push(self.now(step));
         }
-        Ok(self.points)
+        self.points
     }
 
     fn write(&self) -> Result<(), CliError> {
@@ -330,14 +377,14 @@ impl<'a> Watcher<'a> {
 
 impl Observer for Watcher<'_> {
     fn started(&mut self, step: u64, _steps: u64) {
-        let text = std::fs::read_to_string(self.file()).unwrap_or_default();
-        self.points = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        self.points = self.written();
         // Points after this step will be made again.
         self.points.retain(|point| point.step <= step);
         self.before = self.points.last().copied().unwrap_or(self.before);
         self.started = Instant::now();
         if self.points.last().is_some_and(|last| last.step == step) {
-            self.failed = self.score_last().err();
+            let scored = self.score_last();
+            self.note(scored);
         }
     }
 
@@ -353,7 +400,8 @@ impl Observer for Watcher<'_> {
 
     fn saved(&mut self, step: u64, _path: &Path) {
         if self.failed.is_none() && self.points.last().is_none_or(|last| last.step < step) {
-            self.failed = self.take(step).err();
+            let taken = self.take(step);
+            self.note(taken);
         }
     }
 }
@@ -385,5 +433,47 @@ mod tests {
         let text = serde_json::to_string(&job).unwrap();
         assert!(text.contains(r#""hash":"rows""#) && text.contains(r#""base_hash":"x""#), "{text}");
         assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
+    }
+
+    fn time(step: u64) -> String {
+        serde_json::to_string(&TimePoint { step, ..TimePoint::default() }).unwrap() + "\n"
+    }
+
+    #[test]
+    fn checkpoints_without_a_time_are_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (job, stop) = (job(None, None), AtomicBool::new(false));
+        let checkpoints = folder.path().join("run/checkpoints");
+        let left = |times: &str| {
+            for step in [10, 20, 30] {
+                std::fs::create_dir_all(checkpoint::path_of(&checkpoints, step)).unwrap();
+            }
+            std::fs::write(folder.path().join("times.jsonl"), times).unwrap();
+            Watcher::open(&job, folder.path(), 0.0, &stop).unwrap();
+            checkpoint::steps(&checkpoints).unwrap()
+        };
+        assert_eq!(left(&[time(10), time(20), time(30)].concat()), [10, 20, 30]);
+        assert_eq!(left(&[time(10), time(20)].concat()), [10, 20], "the last one has no time");
+        let cut = time(20);
+        assert_eq!(left(&[&time(10), &cut[..cut.len() / 2]].concat()), [10], "a line cut off");
+        assert!(left("").is_empty(), "no times at all");
+    }
+
+    #[test]
+    fn what_cannot_be_scored_ends_the_training_and_is_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut job, stop) = (job(None, None), AtomicBool::new(false));
+        job.score.curve = Some(10);
+        let mut watcher = Watcher::open(&job, folder.path(), 0.0, &stop).unwrap();
+        watcher.started(0, 30);
+        watcher.saved(5, Path::new(""));
+        assert!(!stop.load(Ordering::SeqCst), "not a point of the curve");
+        // There is no run to score.
+        watcher.saved(10, Path::new(""));
+        assert!(stop.load(Ordering::SeqCst));
+        watcher.saved(11, Path::new(""));
+        assert!(watcher.verdict().is_err());
+        let steps: Vec<u64> = watcher.written().iter().map(|point| point.step).collect();
+        assert_eq!(steps, [5, 10], "step 11 is not known, so that its checkpoint is removed and step 10 scored again");
     }
 }

@@ -1,8 +1,10 @@
 //! The paper's experiments as data: files in `experiments/`, expanded into jobs, run side by side, put into tables.
 //!
 //! ```text
-//! read.rs        a file → Experiment           expand.rs    method × data × seed × grid → combinations
-//! plan.rs        combinations → jobs with ids  schedule.rs  worker processes, progress, interrupts
+//! experiment.rs  what a file says              quantity.rs  what is measured
+//! read.rs        a file → Experiment           check.rs     whether it makes sense
+//! expand.rs      method × data × seed × grid   figures/     what figures show
+//! plan.rs        jobs with ids                 schedule.rs  worker processes, progress, interrupts
 //! job.rs         one worker: train             score.rs     one worker: score
 //! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
 //! draw.rs        figures from finished jobs    results.rs   everything in one document

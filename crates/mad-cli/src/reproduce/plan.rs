@@ -48,14 +48,15 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             Some(known) => known,
             None => {
                 if experiment.score.fresh.is_some() {
-                    must_be_law(&experiment.name, data)?;
+                    must_be_law(&experiment.origin, data)?;
                 }
-                let read = Source::read(common, &experiment.name, data, rows, place.seed)?;
+                let read = Source::read(common, &experiment.origin, data, rows, place.seed)?;
+                must_know_kernels(&experiment, data, read.manifold.as_ref())?;
                 sources.entry(key).or_insert(read)
             }
         };
         let failed = |problem: ConfigError| ExperimentError::Settings {
-            origin: experiment.name.clone(),
+            origin: experiment.origin.clone(),
             method: place.method.clone(),
             data: place.data.clone(),
             problem: Box::new(problem),
@@ -125,6 +126,17 @@ fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
         what,
         laws: laws.join(", "),
     })
+}
+
+/// Refuses kernels of other manifolds, which would give numbers without meaning.
+fn must_know_kernels(experiment: &Experiment, data: &DataSet, manifold: &dyn Manifold) -> Result<(), ExperimentError> {
+    for (index, kernel) in experiment.score.kernels.iter().enumerate() {
+        if let Some(problem) = kernel.refuses(manifold) {
+            let key = format!("score.kernels, entry {} on data `{}`", index + 1, data.key);
+            return Err(ExperimentError::Value { origin: experiment.origin.clone(), key, problem });
+        }
+    }
+    Ok(())
 }
 
 /// Data as one seed sees them.
@@ -207,11 +219,32 @@ mod tests {
     }
 
     #[test]
+    fn kernels_of_other_manifolds_are_refused() {
+        let refusal = |source: &str, kernel: &str| {
+            let score = format!("score = {{ kernels = [{{ kind = 'gaussian' }}, {{ {kernel} }}] }}");
+            let rest = format!("[[data]]\nkey = 'd'\nsource = '{source}'\nrows = 50\n[[method]]\nlabel = 'm'");
+            let text = format!("title = 't'\nseeds = [0]\n{score}\n{rest}");
+            let experiment = Experiment::from_toml(&text, "mine", false).unwrap();
+            plan(&testing::common(), experiment, false).err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal("so3-mixture:4", "kind = 'heat-rotations'"), None);
+        assert_eq!(refusal("checkerboard-s2", "kind = 'heat-sphere'"), None);
+        for (source, kernel, why) in [
+            ("so3-mixture:4", "kind = 'heat-sphere'", "sphere:2"),
+            ("checkerboard-s2", "kind = 'heat-quaternion'", "so3"),
+            ("checkerboard-s2", "kind = 'gaussian', bandwidth = 0.0", "above zero"),
+        ] {
+            let error = refusal(source, kernel).unwrap();
+            assert!(error.contains("mine: score.kernels, entry 2 on data `d`") && error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
     fn fresh_rows_come_from_laws_only() {
         let refusal = |source: &str| {
             let text = format!("title = 't'\n[[data]]\nkey = 'd'\nsource = '{source}'");
             let experiment = Experiment::from_toml(&text, "mine", false).unwrap();
-            must_be_law(&experiment.name, &experiment.data[0]).err().map(|error| error.to_string())
+            must_be_law(&experiment.origin, &experiment.data[0]).err().map(|error| error.to_string())
         };
         assert_eq!(refusal("so3-mixture:64"), None);
         for (source, what) in [("earthquakes-week", "a table"), ("earthquake", "a table"), ("Cargo.toml", "a file")] {

@@ -13,7 +13,8 @@ pub struct Quantity {
     pub style: Style,
     /// What stands below its table: title and name of the number that a perfect model would have.
     pub ideal: Option<(&'static str, &'static str)>,
-    /// Whether methods are compared by it: lower is then better. MMD does not, as good models all stand at its floor.
+    /// Whether methods are compared by it: lower is then better. Not by MMD, as good models all stand at its
+    /// floor, nor by times, which are kept of some runs only.
     pub ranks: bool,
     /// Whether it is a standard error, so that the one of a mean is the root of the sum of squares over the number.
     pub is_error: bool,
@@ -129,9 +130,10 @@ pub const QUANTITIES: &[Quantity] = &[
         "time per training step, ms",
         Style::Fixed(2),
         "loss and update, with the drawing of the batch, so an upper bound of the paper's rule; one thread, all cores busy",
-    ),
-    quantity("train_seconds", "training, s", Style::Fixed(1), "with validation and checkpoints; one thread"),
-    quantity("sampling_seconds", "sampling, s per 1000", Style::Fixed(3), "one thread, all cores busy"),
+    )
+    .unranked(),
+    quantity("train_seconds", "training, s", Style::Fixed(1), "with validation and checkpoints; one thread").unranked(),
+    quantity("sampling_seconds", "sampling, s per 1000", Style::Fixed(3), "one thread, all cores busy").unranked(),
 ];
 
 #[cfg(test)]

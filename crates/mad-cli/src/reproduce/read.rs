@@ -4,6 +4,8 @@ use super::{
     EXPERIMENTS, Experiment, ExperimentError,
     experiment::{Only, Scoring},
 };
+use crate::error::CliError;
+use std::path::Path;
 use toml::Table;
 
 impl Experiment {
@@ -19,13 +21,30 @@ impl Experiment {
         Self::from_toml(text, name, quick)
     }
 
-    /// An experiment from the text of its file. `name` is the name of its output.
+    /// The experiment in a file, whose name is that of its output.
+    pub fn from_file(path: &Path, quick: bool) -> Result<Self, CliError> {
+        let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
+        let name = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy());
+        let experiment = Self::read(&text, &name, &path.display().to_string(), quick)?;
+        if experiment.methods.is_empty() || experiment.data.is_empty() {
+            let (origin, key) = (experiment.origin, "method, data".to_owned());
+            let problem = "nothing would run; give a [[method]] and a [[data]] at least".to_owned();
+            return Err(ExperimentError::Value { origin, key, problem }.into());
+        }
+        Ok(experiment)
+    }
+
+    /// An experiment from its text. `name` is the name of its output.
     pub fn from_toml(text: &str, name: &str, quick: bool) -> Result<Self, ExperimentError> {
+        Self::read(text, name, name, quick)
+    }
+
+    fn read(text: &str, name: &str, origin: &str, quick: bool) -> Result<Self, ExperimentError> {
         let mut experiment: Self = toml::from_str(text).map_err(|e| {
             let line = e.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
-            ExperimentError::Syntax { origin: name.into(), line, problem: e.message().to_owned() }
+            ExperimentError::Syntax { origin: origin.into(), line, problem: e.message().to_owned() }
         })?;
-        experiment.name = name.to_owned();
+        (experiment.name, experiment.origin) = (name.to_owned(), origin.to_owned());
         let only = std::mem::take(&mut experiment.only);
         match experiment.from.clone() {
             None => {
@@ -52,6 +71,7 @@ impl Experiment {
             for rows in data.chain(methods) {
                 *rows = (*rows).min(changes.rows.unwrap_or(*rows));
             }
+            experiment.check_score("quick.")?;
             experiment.hurried = true;
         }
         Ok(experiment)
@@ -71,7 +91,7 @@ impl Experiment {
         ];
         if let Some((key, _)) = own.iter().find(|(_, empty)| !empty) {
             let problem = format!("with from = \"{}\" this comes from there; use [only] to choose", other.name);
-            return Err(ExperimentError::Value { origin: self.name.clone(), key: (*key).into(), problem });
+            return Err(ExperimentError::Value { origin: self.origin.clone(), key: (*key).into(), problem });
         }
         let Self { seeds, settings, score, protocols, data, methods, .. } = other;
         *self = Self { seeds, settings, score, protocols, data, methods, ..self.clone() };
@@ -123,7 +143,7 @@ impl Experiment {
 
     /// Refuses names that it does not have; `prefix` stands before `seeds`, `data`, `methods` and `protocols` in the message.
     fn knows(&self, only: &Only, prefix: &str) -> Result<(), ExperimentError> {
-        let origin = self.name.clone();
+        let origin = self.origin.clone();
         let missing = |what, name: &str, known: Vec<String>| ExperimentError::Name {
             origin: origin.clone(),
             key: format!("{prefix}{}", if what == "data set" { "data".to_owned() } else { format!("{what}s") }),
@@ -179,14 +199,14 @@ mod tests {
             method.paper(quantity, data).unwrap_or_else(|| panic!("{label}, {quantity}, {data}"))
         };
         for data in ["volcano", "earthquake", "flood", "fire"] {
-            for label in ["RSGM-divfree", "RSGM-ambient", "DSM", "MAD"] {
+            for label in ["RSGM-divfree", "RSGM-ambient", "DSM, paper's settings", "MAD, paper's settings"] {
                 let (mean, sd) = value(&earth, label, "mmd", data);
                 assert!((0.04..0.13).contains(&mean) && sd < 0.03, "{label} {data}");
             }
         }
-        assert_eq!(value(&earth, "MAD", "mmd", "earthquake"), (0.0526, 0.0108));
+        assert_eq!(value(&earth, "MAD, paper's settings", "mmd", "earthquake"), (0.0526, 0.0108));
         let so3 = Experiment::named("table-so3", false).unwrap();
-        for label in ["FFF", "RSGM", "DSM", "MAD"] {
+        for label in ["FFF", "RSGM", "DSM, paper's settings", "MAD, paper's settings"] {
             for data in ["K16", "K32", "K64"] {
                 assert!((0.015..0.025).contains(&value(&so3, label, "mmd", data).0), "{label} {data}");
             }
@@ -211,6 +231,16 @@ mod tests {
         says(&format!("only = {{ seeds = [7] }}\n{base}"), &["only", "`7`"]);
         says(&format!("{base}[[method]]\nlabel = 'm'"), &["method", "twice"]);
         says(&base.replace("[0]", "[]"), &["seeds", "at least one"]);
+        says(&format!("score = {{ fresh = 1 }}\n{base}"), &["mine: score.fresh", "at least 2"]);
+        let quick = |text: &str| {
+            let whole = "title = 't'\nseeds = [0]\nscore = { fresh = 9 }\n[[data]]\nkey = 'a'\nrows = 9\n";
+            let text = format!("{whole}[[method]]\nlabel = 'm'\nrows = 8\n[quick]\n{text}");
+            Experiment::from_toml(&text, "mine", false).unwrap();
+            Experiment::from_toml(&text, "mine", true).unwrap_err().to_string()
+        };
+        assert!(quick("rows = 0").contains("quick.data `a`, rows"));
+        assert!(quick("score = { samples = 0, fresh = 9 }").contains("quick.score.samples"));
+        assert!(quick("score = { samples = 9 }").contains("quick.method `m`, rows: without score.fresh"));
         says("title = 't'\nfrom = 'table-earht'", &["table-earht", "did you mean `table-earth`"]);
         says("title = 't'\nfrom = 'table-earth'\nseeds = [0]", &["seeds", "[only]"]);
         says("title = 't'\nfrom = 'table-earth'\nonly = { methods = ['MED'] }", &["only.methods", "MED", "MAD"]);

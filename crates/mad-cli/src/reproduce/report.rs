@@ -155,7 +155,7 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
     if let Some((title, name)) = quantity.ideal {
         let cells: Vec<Cell> = keys.iter().map(|data| summary.common(protocol, data, name)).collect();
         if cells.iter().any(|cell| cell.mean().is_some()) {
-            // The same number for every method: the deviation is that over seeds.
+            // The same number for every method.
             let show = |mean: Option<f64>| mean.map_or("–".into(), |mean| quantity.show(mean));
             let means = with_mean(experiment.mean, quantity, cells.iter().map(Cell::mean).collect());
             let cells = means.into_iter().map(show).collect();

@@ -43,7 +43,7 @@ pub fn write_results(
     let mut parts = vec![
         by_hand.to_owned(),
         FROM_HERE.to_owned(),
-        "# Tables".to_owned(),
+        "## All tables".to_owned(),
         format!(
             "Written by `{command}`, version {}, on {}: {} runs{time}.",
             env!("CARGO_PKG_VERSION"),

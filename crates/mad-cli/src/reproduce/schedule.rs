@@ -136,6 +136,10 @@ impl Schedule<'_> {
             if interrupt.signal().is_some() && !stopping {
                 stopping = true;
                 waiting.clear();
+                output::notice(
+                    self.common,
+                    format!("stopping: {} runs save their step; once more ends at once", workers.len()),
+                );
                 workers.iter_mut().for_each(|worker| drop(worker.input.take()));
             }
             while workers.len() < self.workers

@@ -5,19 +5,17 @@ use crate::plot::{GREY, Rgb, category};
 /// Colour of data, targets and floors.
 pub const DATA: Rgb = GREY;
 
-/// One colour per method: MAD blue, DSM orange, the others by their place among the others. Plain names decide, so that
-/// `MAD (fitted base)` has a colour of its own.
+/// One colour per method: the first kind of MAD blue, the first kind of DSM orange, all others by their place among the others.
 pub fn of_methods<'l>(labels: impl IntoIterator<Item = &'l str>) -> Vec<Rgb> {
     // The seventh is the grey of the data.
     let mut others = [2, 3, 4, 5, 7].into_iter().cycle();
-    labels
-        .into_iter()
-        .map(|label| match label.to_ascii_lowercase().as_str() {
-            "mad" => category(0),
-            "dsm" => category(1),
-            _ => category(others.next().expect("a cycle has no end")),
-        })
-        .collect()
+    let mut named = vec![("mad", 0), ("dsm", 1)];
+    let colour = |label: &str| {
+        let label = label.to_ascii_lowercase();
+        let found = named.iter().position(|(name, _)| label.starts_with(name));
+        category(found.map_or_else(|| others.next().expect("a cycle has no end"), |found| named.remove(found).1))
+    };
+    labels.into_iter().map(colour).collect()
 }
 
 #[cfg(test)]
@@ -29,5 +27,7 @@ mod tests {
         let colours = of_methods(["RSGM", "DSM", "FFF", "mad"]);
         assert_eq!((colours[1], colours[3]), (category(1), category(0)));
         assert_eq!((colours[0], colours[2]), (category(2), category(3)));
+        let kinds = of_methods(["MAD, uniform base", "DSM, default", "MAD, default", "RFM"]);
+        assert_eq!(kinds, [0, 1, 2, 3].map(category));
     }
 }

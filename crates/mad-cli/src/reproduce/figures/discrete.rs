@@ -5,12 +5,15 @@ use crate::{
     error::CliError,
     plot::{BarsPanel, Figure, LegendEntry, Panel, PlotError, Rgb, SIDE, ScatterPanel, Window},
 };
-use mad_core::{Points, data::generators::circle};
+use mad_core::{Points, data::generators::circle, metrics::Drift};
 use mad_nn::{Run, method::SampleRequest};
 use std::borrow::Cow;
 
 /// A sample farther than this from every point of the set counts as far.
-pub const FAR: f64 = 0.05;
+pub const FAR: f64 = Drift::FAR;
+
+/// Panels in a row, so that their text can be read on a page.
+const ACROSS: usize = 3;
 
 /// What the figure shows.
 #[derive(Debug, Clone)]
@@ -107,12 +110,15 @@ pub fn draw(input: &Input) -> Result<Figure<'_>, PlotError> {
     let mut figure = Figure::new(input.title.clone()).with_legend(legend);
     for target in &input.targets {
         let colour = |label: &str| labels.iter().position(|l| *l == label).map_or(colours::DATA, |i| colours[i]);
-        figure.push_row(row(input, target, colour)?);
+        let mut panels = panels(input, target, colour)?.into_iter();
+        while panels.len() > 0 {
+            figure.push_row(panels.by_ref().take(ACROSS).collect());
+        }
     }
     Ok(figure)
 }
 
-fn row<'a>(
+fn panels<'a>(
     input: &'a Input,
     target: &'a Target,
     colour: impl Fn(&str) -> Rgb,

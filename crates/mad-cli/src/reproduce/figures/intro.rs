@@ -249,7 +249,7 @@ fn point_panel(toy: &Toy) -> CurvePanel {
     for (method, k) in [("DSM", 0), ("MAD", 2)] {
         series.push(Series { dashed: true, ..target_series("", method, curve(-1.0, k).collect()) });
     }
-    magnitudes("size of what is learned", "at (1, 0); dashed at (−1, 0)", series)
+    magnitudes("size at the two points", "at (1, 0); dashed at (−1, 0)", series)
 }
 
 #[cfg(test)]

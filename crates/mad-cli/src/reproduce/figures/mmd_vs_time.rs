@@ -12,7 +12,8 @@ use crate::plot::{CurvePanel, Figure, PlotError, Scale, Series, curves};
 pub struct Input {
     /// Heading; empty for none.
     pub title: String,
-    /// For each method and seed the MMD to the training data over seconds of training.
+    /// For each method and seed the MMD to the training data over seconds of training; all methods of the experiment, those
+    /// without a curve as well.
     pub methods: Vec<MethodCurves>,
     /// The MMD between two samples of the data.
     pub floor: Option<f64>,
@@ -30,13 +31,13 @@ pub struct Pair {
 impl Input {
     /// All pairs of which both have a curve.
     pub fn pairs(&self) -> Vec<Pair> {
-        let drawn: Vec<&MethodCurves> = self.methods.iter().filter(|m| m.seeds.iter().any(|s| !s.is_empty())).collect();
-        let pair = |two: &[&MethodCurves]| {
+        let drawn = |method: &MethodCurves| method.seeds.iter().any(|curve| !curve.is_empty());
+        let pair = |two: &[MethodCurves]| {
             let [fast, slow] = [&two[0].label, &two[1].label];
-            let compared = fast.starts_with("MAD") && slow.starts_with("DSM");
+            let compared = fast.starts_with("MAD") && slow.starts_with("DSM") && two.iter().all(drawn);
             compared.then(|| Pair { fast: fast.clone(), slow: slow.clone() })
         };
-        drawn.windows(2).filter_map(pair).collect()
+        self.methods.windows(2).filter_map(pair).collect()
     }
 
     /// How much sooner the faster method gets to the last value of the slower one, by the means over seeds; `None` if it
@@ -51,8 +52,8 @@ impl Input {
     pub fn crossing_text(&self, pair: &Pair) -> String {
         let Pair { fast, slow } = pair;
         match self.crossing(pair) {
-            Some(c) => format!("{fast} reaches {slow}'s final MMD ({:.3}) {:.1}× sooner", c.value, c.factor()),
-            None => format!("{fast} does not reach {slow}'s final MMD"),
+            Some(c) => format!("“{fast}” reaches the final MMD of “{slow}” ({:.3}) {:.1}× sooner", c.value, c.factor()),
+            None => format!("“{fast}” does not reach the final MMD of “{slow}”"),
         }
     }
 
@@ -68,6 +69,7 @@ impl Input {
 /// Draws one curve with a band per method over a logarithmic time axis, the floor dashed.
 pub fn draw(input: &Input) -> Result<Figure<'static>, PlotError> {
     let mut series = bands(Scale::Log, &input.methods);
+    series.retain(|series| !series.points.is_empty());
     let times = || series.iter().flat_map(|s| s.points.iter().map(|p| p.0));
     let (first, last) = times().fold((f64::INFINITY, 0.0), |(a, b), t| (f64::min(a, t), f64::max(b, t)));
     if first > last {
