@@ -1,16 +1,19 @@
-//! What runs of tangent fields share: their rows, and samples that never left the set.
+//! What runs of tangent fields and of flows share: their rows, their validation, and samples that never leave the set.
 
 use crate::{
     config::Config,
     run::{Part, Run, RunError},
-    train::{Fresh, Rows},
+    train::{Fresh, Rows, Validation, summary},
 };
 use mad_core::{
     Points,
+    base::BaseMeasure,
     manifold::Manifold,
     metrics::Drift,
-    sample::{SampleError, Samples},
+    rng::Rng,
+    sample::{SampleError, Samples, in_blocks},
 };
+use std::ops::ControlFlow;
 
 /// Steps of the flow in validations.
 pub(super) const VALIDATION_STEPS: usize = 16;
@@ -41,22 +44,43 @@ impl<'a> FieldRun<'a> {
         }
     }
 
-    /// The rows of a validation, if there are any.
-    pub(super) fn validation(&self) -> Option<Points> {
-        let rows = VALIDATION_ROWS.min(self.config.validation_rows as usize);
-        (!self.validation.is_empty()).then(|| self.validation.head(rows))
+    /// A validation by the log-densities of its rows, if there are any.
+    pub(super) fn validate(&self, step: u64, log_densities: impl FnOnce(&Points) -> Vec<f64>) -> Option<Validation> {
+        if self.validation.is_empty() {
+            return None;
+        }
+        let points = self.validation.head(VALIDATION_ROWS.min(self.config.validation_rows as usize));
+        Some(summary(step, &log_densities(&points), &points, self.run.base().as_ref()))
     }
 }
 
-/// Samples that never left the set, or an error if a number was lost on the way.
-pub(super) fn finished(
-    sampler: &'static str,
-    manifold: &dyn Manifold,
-    first: usize,
-    points: Points,
-) -> Result<Samples, SampleError> {
-    match points.as_slice().iter().position(|x| !x.is_finite()) {
-        Some(place) => Err(SampleError::NotFinite { sampler, row: first + place / points.dim(), sigma: 0.0 }),
-        None => Ok(Samples { drift: Drift::of(manifold, &points), points }),
+/// Samples that begin as draws of a known law on the set and never leave the set.
+pub(super) struct Carried<'a> {
+    pub(super) method: &'static str,
+    pub(super) manifold: &'a dyn Manifold,
+    pub(super) law: &'a dyn BaseMeasure,
+}
+
+impl Carried<'_> {
+    /// Hands `n` draws to `sink` after `carry` has moved them, or an error if a number was lost on the way.
+    pub(super) fn sample(
+        &self,
+        n: usize,
+        seed: u64,
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+        carry: impl Fn(&mut Points, &mut Rng) + Sync,
+    ) -> Result<Drift, SampleError> {
+        in_blocks(n, seed, sink, |first, rows, rng| {
+            let mut points = Points::zeros(rows, self.manifold.ambient_dim());
+            points.rows_mut().for_each(|x| self.law.sample(rng, x));
+            carry(&mut points, rng);
+            match points.as_slice().iter().position(|x| !x.is_finite()) {
+                Some(place) => {
+                    let row = first + place / points.dim();
+                    Err(SampleError::NotFinite { sampler: self.method, row, sigma: 0.0 })
+                }
+                None => Ok(Samples { drift: Drift::of(self.manifold, &points), points }),
+            }
+        })
     }
 }

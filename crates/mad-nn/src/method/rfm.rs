@@ -3,14 +3,14 @@
 use super::{
     Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
     field::{self, FieldNetwork, LearnedField},
-    field_run::{FieldRun, VALIDATION_STEPS, finished},
+    field_run::{Carried, FieldRun, VALIDATION_STEPS},
     fitted::no_choice,
 };
 use crate::{
     config::Domain,
     net::Layout,
     run::{Run, RunError},
-    train::{Validation, summary},
+    train::Validation,
 };
 use burn::tensor::Device;
 use mad_core::{
@@ -18,7 +18,7 @@ use mad_core::{
     manifold::Manifold,
     riemannian::Flow,
     rng::{Purpose, stream},
-    sample::{SampleError, in_blocks},
+    sample::SampleError,
 };
 use rand::RngExt as _;
 use std::{ops::ControlFlow, sync::Arc};
@@ -117,11 +117,9 @@ impl Objective for Matching<'_> {
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
-        let points = self.data.validation()?;
-        let run = self.data.run;
         let field = self.network.learned(weights, |_| 1.0);
-        let log_density = log_densities(&field, run.manifold().as_ref(), &points, VALIDATION_STEPS);
-        Some(summary(step, &log_density, &points, run.base().as_ref()))
+        let manifold = self.data.run.manifold().as_ref();
+        self.data.validate(step, |points| log_densities(&field, manifold, points, VALIDATION_STEPS))
     }
 }
 
@@ -148,14 +146,10 @@ impl Fitted for FittedFlow {
     ) -> Result<Sampled, SampleError> {
         no_choice(ENTRY.name, request)?;
         let nfe = request.nfe.unwrap_or(self.nfe);
-        let uniform = self.manifold.uniform();
+        let (manifold, uniform) = (self.manifold.as_ref(), self.manifold.uniform());
         let flow = Flow { from: 0.0, to: 1.0, steps: nfe };
-        let drift = in_blocks(n, request.seed, sink, |first, rows, rng| {
-            let mut x = Points::zeros(rows, self.manifold.ambient_dim());
-            x.rows_mut().for_each(|x| uniform.sample(rng, x));
-            flow.euler(self.field.spheres(), &self.field, &mut x);
-            finished(ENTRY.name, self.manifold.as_ref(), first, x)
-        })?;
+        let start = Carried { method: ENTRY.name, manifold, law: uniform.as_ref() };
+        let drift = start.sample(n, request.seed, sink, |x, _| flow.euler(self.field.spheres(), &self.field, x))?;
         Ok(Sampled { drift, sampler: "euler".into(), nfe })
     }
 

@@ -1,7 +1,7 @@
 //! A trained free-form flow.
 
 use super::{
-    super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::finished, fitted::no_walk},
+    super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::Carried, fitted::no_walk},
     ENTRY, Model, Parameters,
 };
 use crate::{bridge, device};
@@ -9,7 +9,7 @@ use mad_core::{
     Points,
     base::BaseMeasure,
     manifold::Manifold,
-    sample::{SampleError, in_blocks},
+    sample::SampleError,
     special::{dot, norm},
 };
 use rayon::prelude::*;
@@ -194,11 +194,8 @@ impl Fitted for FreeFormFlow {
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
         no_walk(ENTRY.name, request)?;
-        let drift = in_blocks(n, request.seed, sink, |first, rows, rng| {
-            let mut z = Points::zeros(rows, self.manifold.ambient_dim());
-            z.rows_mut().for_each(|z| self.latent.sample(rng, z));
-            finished(ENTRY.name, self.manifold.as_ref(), first, self.decode(&z))
-        })?;
+        let start = Carried { method: ENTRY.name, manifold: self.manifold.as_ref(), law: self.latent.as_ref() };
+        let drift = start.sample(n, request.seed, sink, |x, _| *x = self.decode(x))?;
         Ok(Sampled { drift, sampler: "decoder".into(), nfe: 1 })
     }
 

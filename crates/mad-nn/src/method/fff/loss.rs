@@ -9,7 +9,7 @@ use crate::{
     bridge,
     net::Layout,
     run::{Run, RunError},
-    train::{Validation, summary},
+    train::Validation,
 };
 use burn::tensor::{Device, Tensor};
 use mad_core::{
@@ -159,10 +159,8 @@ impl Objective for Training<'_> {
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
-        let points = self.data.validation()?;
-        let run = self.data.run;
         let newton = self.data.config.method_spec().number("newton") as usize;
-        let flow = FreeFormFlow::new(self.model.clone(), weights, run.manifold().clone(), newton);
-        Some(summary(step, &flow.read(&points).per_point, &points, run.base().as_ref()))
+        let flow = FreeFormFlow::new(self.model.clone(), weights, self.data.run.manifold().clone(), newton);
+        self.data.validate(step, |points| flow.read(points).per_point)
     }
 }

@@ -1,14 +1,14 @@
 //! A trained score: reverse walks and the probability flow.
 
 use super::{
-    super::{Fitted, Likelihood, SampleRequest, Sampled, field::LearnedField, field_run::finished, fitted::no_choice},
+    super::{Fitted, Likelihood, SampleRequest, Sampled, field::LearnedField, field_run::Carried, fitted::no_choice},
     ENTRY, Noise,
 };
 use mad_core::{
     Points,
     manifold::Manifold,
     riemannian::{Flow, Spheres, TangentField, TimeChange, reverse_walk},
-    sample::{SampleError, in_blocks},
+    sample::SampleError,
 };
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -79,13 +79,11 @@ impl Fitted for FittedScore {
     ) -> Result<Sampled, SampleError> {
         no_choice(ENTRY.name, request)?;
         let nfe = request.nfe.unwrap_or(self.nfe);
-        let (uniform, spheres) = (self.manifold.uniform(), self.score.spheres());
-        let time = self.noise.on_sphere(spheres);
-        let drift = in_blocks(n, request.seed, sink, |first, rows, rng| {
-            let mut x = Points::zeros(rows, self.manifold.ambient_dim());
-            x.rows_mut().for_each(|x| uniform.sample(rng, x));
-            reverse_walk(spheres, &self.score, &mut x, time, self.noise.time_min, nfe, rng);
-            finished(ENTRY.name, self.manifold.as_ref(), first, x)
+        let (manifold, uniform, spheres) = (self.manifold.as_ref(), self.manifold.uniform(), self.score.spheres());
+        let (time, time_min) = (self.noise.on_sphere(spheres), self.noise.time_min);
+        let start = Carried { method: ENTRY.name, manifold, law: uniform.as_ref() };
+        let drift = start.sample(n, request.seed, sink, |x, rng| {
+            reverse_walk(spheres, &self.score, x, time, time_min, nfe, rng);
         })?;
         Ok(Sampled { drift, sampler: "geodesic-walk".into(), nfe })
     }

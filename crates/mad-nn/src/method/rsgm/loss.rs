@@ -10,11 +10,7 @@ use super::{
     fitted::log_densities,
     learned,
 };
-use crate::{
-    bridge,
-    net::Layout,
-    train::{Validation, summary},
-};
+use crate::{bridge, net::Layout, train::Validation};
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     riemannian::{Spheres, heat_score, walk},
@@ -182,10 +178,8 @@ impl Objective for Matching<'_> {
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
-        let points = self.data.validation()?;
-        let (run, noise, spheres) = (self.data.run, self.noise, self.network.spheres());
-        let score = learned(&self.network, noise, weights);
-        let log_density = log_densities(&score, spheres, noise, run.manifold().as_ref(), &points, VALIDATION_STEPS);
-        Some(summary(step, &log_density, &points, run.base().as_ref()))
+        let (noise, spheres) = (self.noise, self.network.spheres());
+        let (score, manifold) = (learned(&self.network, noise, weights), self.data.run.manifold().as_ref());
+        self.data.validate(step, |points| log_densities(&score, spheres, noise, manifold, points, VALIDATION_STEPS))
     }
 }
