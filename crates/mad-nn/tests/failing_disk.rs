@@ -314,3 +314,41 @@ fn leftovers_of_dead_processes_are_removed() {
     left.sort();
     assert_eq!(left, [other, alive]);
 }
+
+/// Gives up before or after the checkpoint of a step.
+struct Fails {
+    at: u64,
+    before: bool,
+    failed: bool,
+}
+
+impl Observer for Fails {
+    fn saving(&mut self, step: u64) {
+        self.failed |= self.before && step == self.at;
+    }
+
+    fn saved(&mut self, step: u64, _path: &Path) {
+        assert!(!self.failed, "it gave up before");
+        self.failed |= step == self.at;
+    }
+
+    fn gives_up(&self) -> bool {
+        self.failed
+    }
+}
+
+#[test]
+fn an_observer_that_gives_up_ends_the_run_without_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = contents("sphere:2", &[SETTINGS, &["keep_checkpoints=100"]].concat());
+    for (before, newest) in [(true, 4), (false, 6)] {
+        let out = folder.path().join(newest.to_string());
+        let disk = Scripted::new(Fault::None);
+        let mut observer = Fails { at: 6, before, failed: false };
+        let error = fit_with(&disk, DeviceChoice::Cpu, &made, &out, false, &mut observer, &AtomicBool::new(false));
+        assert!(matches!(error, Err(TrainError::GivenUp { step: 6 })), "{error:?}");
+        assert_eq!(mad_nn::checkpoint::steps(&out.join("checkpoints")).unwrap().last(), Some(&newest));
+        // The next run goes on from there.
+        assert_eq!(fit(&disk, &made, &out, true).unwrap().step, LAST);
+    }
+}

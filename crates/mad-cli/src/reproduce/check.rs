@@ -33,7 +33,7 @@ impl Experiment {
         if let Some((_, seed)) = self.seeds.iter().enumerate().find(|(i, seed)| self.seeds[..*i].contains(seed)) {
             return Err(ExperimentError::Twice { origin: origin(), key: "seeds", name: seed.to_string() });
         }
-        self.check_score("")?;
+        self.check_score(false)?;
         let name = |key: String, what, name: &str, known: &[&str]| ExperimentError::Name {
             origin: origin(),
             key,
@@ -65,8 +65,9 @@ impl Experiment {
         Ok(())
     }
 
-    /// Refuses numbers of rows and samples that leave nothing to compare. `prefix` stands before `score` in the message.
-    pub(super) fn check_score(&self, prefix: &str) -> Result<(), ExperimentError> {
+    /// Refuses numbers of rows and samples that leave nothing to compare, by the keys of the whole version or of `[quick]`.
+    pub(super) fn check_score(&self, quick: bool) -> Result<(), ExperimentError> {
+        let prefix = if quick { "quick." } else { "" };
         let value = |key: String, problem: &str| {
             Err(ExperimentError::Value { origin: self.origin.clone(), key, problem: problem.to_owned() })
         };
@@ -77,17 +78,25 @@ impl Experiment {
             return value(format!("{prefix}score.fresh"), "give at least 2");
         }
         if let Some(data) = self.data.iter().find(|data| data.rows == Some(0)) {
-            return value(format!("{prefix}data `{}`, rows", data.key), "give at least one row");
+            let key = if quick { "quick.rows".to_owned() } else { format!("data `{}`, rows", data.key) };
+            return value(key, "give at least one row");
         }
         for Method { label, rows, .. } in &self.methods {
-            let problem = match rows {
-                Some(0) => "give at least one row",
-                Some(_) if self.score.fresh.is_none() => {
-                    "without score.fresh other rows are another test part, and scores cannot be compared; leave it out"
+            let key = format!("method `{label}`, rows");
+            match rows {
+                Some(0) => return value(key, "give at least one row"),
+                Some(_) if self.score.fresh.is_none() && quick => {
+                    let why = format!(
+                        "{key} are given: other rows are another test part unless test rows are fresh; give it"
+                    );
+                    return value("quick.score.fresh".into(), &why);
                 }
-                _ => continue,
-            };
-            return value(format!("{prefix}method `{label}`, rows"), problem);
+                Some(_) if self.score.fresh.is_none() => {
+                    let why = "without score.fresh other rows are another test part, and scores cannot be compared; leave it out";
+                    return value(key, why);
+                }
+                _ => {}
+            }
         }
         Ok(())
     }

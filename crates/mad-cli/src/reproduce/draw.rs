@@ -57,20 +57,34 @@ impl<'a> Drawing<'a> {
         self.finished.iter().filter(move |job| job.place.data == data && job.place.method == method)
     }
 
-    /// The curves of all methods on a data set, one per seed. Of methods that have any only the seeds that all of these have are
-    /// taken: another seed may be another law, and means over unequal seeds are not to be compared.
-    fn curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Curves {
+    /// The curves of all methods on a data set by seed, of some methods none.
+    fn curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Vec<SeedCurves> {
         let curve = |job: &Finished| (job.place.seed, job.score.times.iter().filter_map(&point).collect::<Vec<_>>());
         let of = |method: &&str| self.of(data, method).map(curve).filter(|(_, curve)| curve.len() > 1).collect();
-        let all: Vec<BTreeMap<u64, _>> = self.methods.iter().map(of).collect();
-        let has = |seed: &u64| all.iter().all(|curves| curves.is_empty() || curves.contains_key(seed));
-        let seeds: BTreeSet<u64> = all.iter().flat_map(BTreeMap::keys).filter(|seed| has(seed)).copied().collect();
-        let methods = self.methods.iter().zip(all).map(|(label, mut curves)| {
-            curves.retain(|seed, _| seeds.contains(seed));
-            MethodCurves { label: (*label).to_owned(), seeds: curves.into_values().collect() }
-        });
-        let methods = methods.collect();
-        Curves { methods, seeds }
+        self.methods.iter().map(of).collect()
+    }
+
+    /// The same, with the same seeds for the two methods of a pair: another seed may be another law, and means over unequal seeds
+    /// are not to be compared.
+    fn paired_curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Vec<SeedCurves> {
+        let mut curves = self.curves(data, point);
+        for i in 1..curves.len() {
+            let (before, after) = curves.split_at_mut(i);
+            let (fast, slow) = (&mut before[i - 1], &mut after[0]);
+            if mmd_vs_time::is_pair(self.methods[i - 1], self.methods[i]) && !fast.is_empty() && !slow.is_empty() {
+                fast.retain(|seed, _| slow.contains_key(seed));
+                slow.retain(|seed, _| fast.contains_key(seed));
+            }
+        }
+        curves
+    }
+
+    fn labelled(&self, curves: Vec<SeedCurves>) -> Vec<MethodCurves> {
+        let labelled = |(label, curves): (&&str, SeedCurves)| MethodCurves {
+            label: (*label).to_owned(),
+            seeds: curves.into_values().collect(),
+        };
+        self.methods.iter().zip(curves).map(labelled).collect()
     }
 
     /// Methods with a finished job on every data set; a figure has no gaps.
@@ -103,18 +117,8 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Curves of all methods, of some of them none, over the same seeds.
-struct Curves {
-    methods: Vec<MethodCurves>,
-    seeds: BTreeSet<u64>,
-}
-
-impl Curves {
-    /// Those of the methods that have any.
-    fn present(self) -> Vec<MethodCurves> {
-        self.methods.into_iter().filter(|method| !method.seeds.is_empty()).collect()
-    }
-}
+/// One curve for each seed.
+type SeedCurves = BTreeMap<u64, Vec<(f64, f64)>>;
 
 /// Takes finished figures.
 pub trait Easel {
@@ -211,13 +215,15 @@ fn draw_so3(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, Cli
 fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let mut notes = Vec::new();
     for (data, title) in &drawing.data {
-        let Curves { methods, seeds } = drawing.curves(data, |time| Some((time.step as f64, time.mmd?)));
-        let clocks = drawing.curves(data, |time| time.mmd.map(|_| (time.step as f64, time.step_seconds))).methods;
+        let curves = drawing.paired_curves(data, |time| Some((time.step as f64, time.mmd?)));
+        let clocks = drawing.paired_curves(data, |time| time.mmd.map(|_| (time.step as f64, time.step_seconds)));
+        let seeds: BTreeSet<u64> = curves.iter().flat_map(BTreeMap::keys).copied().collect();
         if seeds.is_empty() {
             notes.push(not_drawn(title));
             continue;
         }
-        let methods = methods.iter().zip(&clocks).map(|(method, clock)| method.timed_by(clock)).collect();
+        let (curves, clocks) = (drawing.labelled(curves), drawing.labelled(clocks));
+        let methods = curves.iter().zip(&clocks).map(|(method, clock)| method.timed_by(clock)).collect();
         let floors: Vec<f64> = drawing
             .finished
             .iter()
@@ -227,8 +233,7 @@ fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<Stri
         let floor = (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64);
         let input = mmd_vs_time::Input { title: drawing.title.to_owned(), methods, floor };
         for pair in input.pairs() {
-            let times = |c: Crossing| format!(": {:.1} s against {:.1} s", c.fast, c.slow);
-            let times = input.crossing(&pair).map_or(String::new(), times);
+            let times = input.crossing(&pair).map_or(String::new(), |crossing| format!(": {}", said(&crossing)));
             notes.push(format!("{title}: {}{times}.", input.crossing_text(&pair)));
         }
         easel.keep(&format!("mmd-vs-time-{data}"), &mmd_vs_time::draw(&input)?)?;
@@ -236,9 +241,19 @@ fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<Stri
     Ok(notes)
 }
 
+/// The times of a crossing, the first ones and those after which the curves stay.
+fn said(crossing: &Crossing) -> String {
+    let Crossing { fast, slow, stays, .. } = crossing;
+    let stays = match stays {
+        Some((fast, slow)) => format!("for good {:.1}× sooner, {fast:.1} s against {slow:.1} s", slow / fast),
+        None => "but rises above it again".to_owned(),
+    };
+    format!("first {fast:.1} s against {slow:.1} s, {stays}")
+}
+
 /// What is said of a data set whose finished runs have no points over training.
 fn not_drawn(title: &str) -> String {
-    format!("Not drawn: {title}: there is no seed of which all methods that were run have a curve.")
+    format!("Not drawn: {title}: no finished run has a curve.")
 }
 
 fn draw_discrete(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
@@ -280,11 +295,16 @@ fn draw_symsol(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, 
 
 fn draw_symsol_training(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let (mut solids, mut notes) = (Vec::new(), Vec::new());
+    let present = |curves| {
+        let mut methods = drawing.labelled(curves);
+        methods.retain(|method| !method.seeds.is_empty());
+        methods
+    };
     for (data, title) in &drawing.data {
         let curves = symsol::Curves {
             title: (*title).to_owned(),
-            drift: drawing.curves(data, |time| Some((time.step as f64, time.drift?))).present(),
-            spread: drawing.curves(data, |time| Some((time.step as f64, time.spread?))).present(),
+            drift: present(drawing.curves(data, |time| Some((time.step as f64, time.drift?)))),
+            spread: present(drawing.curves(data, |time| Some((time.step as f64, time.spread?)))),
         };
         match curves.drift.is_empty() && curves.spread.is_empty() {
             true => notes.push(not_drawn(title)),
@@ -357,7 +377,8 @@ mod tests {
         });
         let (notes, pile) = drawn(&plan, &outcomes);
         let words = "“MAD, uniform base” reaches the final MMD of “DSM, default” (0.031) 4.0× sooner";
-        assert_eq!(notes, [format!("K = 64: {words}: 4.0 s against 16.0 s.")]);
+        let times = "first 4.0 s against 16.0 s, for good 4.0× sooner, 4.0 s against 16.0 s";
+        assert_eq!(notes, [format!("K = 64: {words}: {times}.")]);
         assert_eq!(pile.0[0].0, "mmd-vs-time-K64");
         assert!(pile.0[0].1.contains(words), "{}", pile.0[0].1);
 
@@ -391,6 +412,15 @@ mod tests {
         let (notes, pile) = drawn(&plan, &outcomes);
         assert!(notes.len() == 1 && notes[0].contains("4.0× sooner"), "{notes:?}");
         assert!(pile.0[0].1.contains("over 3 seeds") && pile.0[0].1.contains("floor 0.030"), "{}", pile.0[0].1);
+
+        // A method of another pair has its own seeds and takes none away.
+        finish(&plan, &mut outcomes, |place| match (place.method.as_str(), place.seed) {
+            ("MAD, paper's settings", 0) => Some((1.0, 0.03)),
+            _ => None,
+        });
+        let (notes, pile) = drawn(&plan, &outcomes);
+        assert!(notes.len() == 1 && notes[0].contains("4.0× sooner"), "{notes:?}");
+        assert!(pile.0[0].1.contains("over 1 to 3 seeds"), "{}", pile.0[0].1);
 
         let mut others = Outcomes::default();
         finish(&plan, &mut others, |place| match place.method.as_str() {

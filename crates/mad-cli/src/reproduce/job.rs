@@ -18,12 +18,9 @@ use crate::error::CliError;
 use crate::output::write_whole;
 use mad_core::data::{self, ColumnOptions};
 use mad_core::metrics::Kernel;
-use mad_nn::checkpoint;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
-use mad_nn::disk::RealDisk;
 use mad_nn::pose::PoseRun;
-use mad_nn::run::RunError;
 use mad_nn::train::{self, Observer, Outcome, StepReport};
 use mad_nn::{Contents, Run};
 use serde::de::DeserializeOwned;
@@ -183,10 +180,10 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
         let found = identity::of_base(base)?.unwrap_or_default();
         identity::check(identity::base_file(base).unwrap_or(base), planned, &found)?;
     }
-    let mut watcher = Watcher::open(&job, folder, preparing.elapsed().as_secs_f64(), control.stop)?;
+    let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
     control.save_first();
-    let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)?;
-    watcher.verdict()?;
+    let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)
+        .map_err(|error| watcher.reason(error.into()))?;
     if fit.outcome == Outcome::Interrupted {
         std::process::exit(STOPPED.into());
     }
@@ -197,11 +194,10 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
 
 fn run_on_pictures(job: &Job, folder: &Path, solid: &str, control: &Control) -> Result<(), CliError> {
     let run = folder.join("run");
-    let mut watcher = Watcher::open(job, folder, 0.0, control.stop)?;
+    let mut watcher = Watcher::new(job, folder, 0.0);
     control.save_first();
-    let trained = pictures::train(job, solid, &run, &mut watcher, control.stop)?;
-    watcher.verdict()?;
-    let Some(step) = trained else {
+    let trained = pictures::train(job, solid, &run, &mut watcher, control.stop);
+    let Some(step) = trained.map_err(|error| watcher.reason(error))? else {
         std::process::exit(STOPPED.into());
     };
     let times = watcher.end(step);
@@ -254,12 +250,14 @@ impl Control {
     }
 }
 
-/// Measures time, reports steps, and scores checkpoints. What it cannot write or score ends the training: every checkpoint that
-/// the job goes on from has its time, and its score if it is one of the curve.
+/// Measures time, reports steps, and scores checkpoints.
+///
+/// The time of a checkpoint is written before it, its score after it. What cannot be written or scored ends the training there, so
+/// that every checkpoint that the job goes on from has its time, and its score if it is one of the curve: a time without its
+/// checkpoint is forgotten, a score that was not taken is taken at the next start.
 pub struct Watcher<'a> {
     job: &'a Job,
     folder: &'a Path,
-    stop: &'a AtomicBool,
     reported: Instant,
     started: Instant,
     /// Time of earlier sessions, or of preparation.
@@ -271,16 +269,14 @@ pub struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// Goes on where the times end. `prepared` seconds were spent before the first step, on fitting the base measure; `stop` is set
-    /// when something fails.
-    fn open(job: &'a Job, folder: &'a Path, prepared: f64, stop: &'a AtomicBool) -> Result<Self, CliError> {
+    /// `prepared` seconds were spent before the first step, on fitting the base measure.
+    fn new(job: &'a Job, folder: &'a Path, prepared: f64) -> Self {
         let now = Instant::now();
         let before = TimePoint { step: 0, step_seconds: 0.0, seconds: prepared, ..TimePoint::default() };
         let (step_seconds, scoring_seconds) = (0.0, 0.0);
-        let watcher = Self {
+        Self {
             job,
             folder,
-            stop,
             reported: now,
             started: now,
             before,
@@ -288,9 +284,7 @@ impl<'a> Watcher<'a> {
             scoring_seconds,
             points: Vec::new(),
             failed: None,
-        };
-        watcher.forget_untimed()?;
-        Ok(watcher)
+        }
     }
 
     fn file(&self) -> PathBuf {
@@ -303,28 +297,9 @@ impl<'a> Watcher<'a> {
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Removes checkpoints after the last one whose time is known, where the worker died between the two. Training makes them
-    /// again to the bit.
-    fn forget_untimed(&self) -> Result<(), CliError> {
-        let (times, checkpoints) = (self.written(), self.folder.join("run").join("checkpoints"));
-        let untimed = |step: &u64| times.iter().all(|point| point.step != *step);
-        for step in checkpoint::steps(&checkpoints).map_err(RunError::from)?.into_iter().rev().take_while(untimed) {
-            checkpoint::remove(&RealDisk, &checkpoints, step).map_err(RunError::from)?;
-        }
-        Ok(())
-    }
-
-    /// Takes note of the first failure and asks for the end of the training.
-    fn note(&mut self, result: Result<(), CliError>) {
-        if let Err(error) = result {
-            self.failed.get_or_insert(error);
-            self.stop.store(true, Ordering::SeqCst);
-        }
-    }
-
-    /// What went wrong while it watched.
-    fn verdict(&mut self) -> Result<(), CliError> {
-        self.failed.take().map_or(Ok(()), Err)
+    /// Why training ended with `error`: what went wrong here, if anything did.
+    fn reason(&mut self, error: CliError) -> CliError {
+        self.failed.take().unwrap_or(error)
     }
 
     fn now(&self, step: u64) -> TimePoint {
@@ -348,13 +323,6 @@ impl<'a> Watcher<'a> {
         let lines =
             self.points.iter().map(|p| serde_json::to_string(p).expect("numbers can be written as JSON") + "\n");
         Ok(write_whole(&self.file(), lines.collect::<String>().as_bytes())?)
-    }
-
-    /// Writes the time of a checkpoint, before its score: a kill while it is scored must not lose the time.
-    fn take(&mut self, step: u64) -> Result<(), CliError> {
-        self.points.push(self.now(step));
-        self.write()?;
-        self.score_last()
     }
 
     /// Scores the last checkpoint, if it is one of the curve and has no score yet.
@@ -383,8 +351,7 @@ impl Observer for Watcher<'_> {
         self.before = self.points.last().copied().unwrap_or(self.before);
         self.started = Instant::now();
         if self.points.last().is_some_and(|last| last.step == step) {
-            let scored = self.score_last();
-            self.note(scored);
+            self.failed = self.score_last().err();
         }
     }
 
@@ -398,11 +365,20 @@ impl Observer for Watcher<'_> {
         }
     }
 
+    fn saving(&mut self, step: u64) {
+        self.points.push(self.now(step));
+        self.failed = self.write().err();
+    }
+
     fn saved(&mut self, step: u64, _path: &Path) {
-        if self.failed.is_none() && self.points.last().is_none_or(|last| last.step < step) {
-            let taken = self.take(step);
-            self.note(taken);
-        }
+        // With the time that saving took, which the next point or the score writes.
+        let now = self.now(step);
+        self.points.last_mut().expect("it was about to be saved").seconds = now.seconds;
+        self.failed = self.score_last().err();
+    }
+
+    fn gives_up(&self) -> bool {
+        self.failed.is_some()
     }
 }
 
@@ -435,45 +411,35 @@ mod tests {
         assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
     }
 
-    fn time(step: u64) -> String {
-        serde_json::to_string(&TimePoint { step, ..TimePoint::default() }).unwrap() + "\n"
-    }
-
     #[test]
-    fn checkpoints_without_a_time_are_made_again() {
+    fn times_come_before_checkpoints_and_scores_after_them() {
         let folder = tempfile::tempdir().unwrap();
-        let (job, stop) = (job(None, None), AtomicBool::new(false));
-        let checkpoints = folder.path().join("run/checkpoints");
-        let left = |times: &str| {
-            for step in [10, 20, 30] {
-                std::fs::create_dir_all(checkpoint::path_of(&checkpoints, step)).unwrap();
-            }
-            std::fs::write(folder.path().join("times.jsonl"), times).unwrap();
-            Watcher::open(&job, folder.path(), 0.0, &stop).unwrap();
-            checkpoint::steps(&checkpoints).unwrap()
-        };
-        assert_eq!(left(&[time(10), time(20), time(30)].concat()), [10, 20, 30]);
-        assert_eq!(left(&[time(10), time(20)].concat()), [10, 20], "the last one has no time");
-        let cut = time(20);
-        assert_eq!(left(&[&time(10), &cut[..cut.len() / 2]].concat()), [10], "a line cut off");
-        assert!(left("").is_empty(), "no times at all");
-    }
-
-    #[test]
-    fn what_cannot_be_scored_ends_the_training_and_is_tried_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut job, stop) = (job(None, None), AtomicBool::new(false));
+        let mut job = job(None, None);
         job.score.curve = Some(10);
-        let mut watcher = Watcher::open(&job, folder.path(), 0.0, &stop).unwrap();
+        let steps = |watcher: &Watcher| watcher.written().iter().map(|point| point.step).collect::<Vec<u64>>();
+        let mut watcher = Watcher::new(&job, folder.path(), 0.0);
         watcher.started(0, 30);
+        watcher.saving(5);
+        assert_eq!(steps(&watcher), [5], "written before the checkpoint");
         watcher.saved(5, Path::new(""));
-        assert!(!stop.load(Ordering::SeqCst), "not a point of the curve");
+        assert!(!watcher.gives_up(), "not a point of the curve");
         // There is no run to score.
+        watcher.saving(10);
         watcher.saved(10, Path::new(""));
-        assert!(stop.load(Ordering::SeqCst));
-        watcher.saved(11, Path::new(""));
-        assert!(watcher.verdict().is_err());
-        let steps: Vec<u64> = watcher.written().iter().map(|point| point.step).collect();
-        assert_eq!(steps, [5, 10], "step 11 is not known, so that its checkpoint is removed and step 10 scored again");
+        assert!(watcher.gives_up());
+        assert!(matches!(watcher.reason(CliError::Stopped { signal: 2 }), CliError::Run(_)));
+
+        // Killed after the time of step 20 and before its checkpoint: the next worker forgets that time.
+        let mut next = Watcher::new(&job, folder.path(), 0.0);
+        next.points = [5, 10, 20].map(|step| TimePoint { step, mmd: Some(0.1), ..TimePoint::default() }).to_vec();
+        next.write().unwrap();
+        next.started(10, 30);
+        assert!(!next.gives_up(), "step 10 has its score");
+        next.saving(20);
+        assert_eq!(steps(&next), [5, 10, 20]);
+        // A line that was cut off is as good as none.
+        let text = std::fs::read_to_string(next.file()).unwrap();
+        std::fs::write(next.file(), &text[..text.len() - 4]).unwrap();
+        assert_eq!(steps(&next), [5, 10]);
     }
 }

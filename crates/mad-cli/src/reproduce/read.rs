@@ -71,7 +71,7 @@ impl Experiment {
             for rows in data.chain(methods) {
                 *rows = (*rows).min(changes.rows.unwrap_or(*rows));
             }
-            experiment.check_score("quick.")?;
+            experiment.check_score(true)?;
             experiment.hurried = true;
         }
         Ok(experiment)
@@ -238,9 +238,10 @@ mod tests {
             Experiment::from_toml(&text, "mine", false).unwrap();
             Experiment::from_toml(&text, "mine", true).unwrap_err().to_string()
         };
-        assert!(quick("rows = 0").contains("quick.data `a`, rows"));
+        assert!(quick("rows = 0").contains("mine: quick.rows: give at least one row"));
         assert!(quick("score = { samples = 0, fresh = 9 }").contains("quick.score.samples"));
-        assert!(quick("score = { samples = 9 }").contains("quick.method `m`, rows: without score.fresh"));
+        let text = quick("score = { samples = 9 }");
+        assert!(text.contains("mine: quick.score.fresh: method `m`, rows are given"), "{text}");
         says("title = 't'\nfrom = 'table-earht'", &["table-earht", "did you mean `table-earth`"]);
         says("title = 't'\nfrom = 'table-earth'\nseeds = [0]", &["seeds", "[only]"]);
         says("title = 't'\nfrom = 'table-earth'\nonly = { methods = ['MED'] }", &["only.methods", "MED", "MAD"]);

@@ -136,10 +136,7 @@ impl Schedule<'_> {
             if interrupt.signal().is_some() && !stopping {
                 stopping = true;
                 waiting.clear();
-                output::notice(
-                    self.common,
-                    format!("stopping: {} runs save their step; once more ends at once", workers.len()),
-                );
+                output::notice(self.common, "stopping: runs in training save their step first");
                 workers.iter_mut().for_each(|worker| drop(worker.input.take()));
             }
             while workers.len() < self.workers

@@ -3,7 +3,8 @@
 use super::chord::Chord;
 use crate::{
     Points,
-    manifold::Manifold,
+    manifold::{Manifold, SphereBlock},
+    riemannian::is_rotation,
     rng::{Purpose, stream},
 };
 use rand::RngExt as _;
@@ -60,14 +61,14 @@ impl Kernel {
 
     /// Why it cannot compare points of this manifold.
     pub fn refuses(&self, manifold: &dyn Manifold) -> Option<String> {
-        let one = |antipodal: bool, coordinates: usize| {
-            let spheres = manifold.spheres().unwrap_or_default();
-            spheres.len() == 1 && spheres[0].antipodal == antipodal && spheres[0].range.len() == coordinates
+        let one = |suits: fn(&SphereBlock) -> bool| {
+            manifold.spheres().is_some_and(|spheres| matches!(&spheres[..], [sphere] if suits(sphere)))
         };
+        let plain = |sphere: &SphereBlock| !sphere.antipodal && sphere.range.len() == 3;
         let needs = |set: &str| Some(format!("is a kernel of {set}; this is {}", manifold.spec()));
         match self {
-            Kernel::HeatSphere if !one(false, 3) => needs("sphere:2"),
-            Kernel::HeatQuaternion | Kernel::HeatRotations if !one(true, 4) => needs("so3"),
+            Kernel::HeatSphere if !one(plain) => needs("sphere:2"),
+            Kernel::HeatQuaternion | Kernel::HeatRotations if !one(is_rotation) => needs("so3"),
             Kernel::Gaussian { bandwidth: Some(h) } if !(h.is_finite() && *h > 0.0) => {
                 Some(format!("has bandwidth {h}, which must be above zero"))
             }

@@ -175,7 +175,7 @@ pub fn prune(disk: &dyn Disk, folder: &Path, keep: usize, best: Option<u64>) -> 
 }
 
 /// Removes the checkpoint of `step`.
-pub fn remove(disk: &dyn Disk, folder: &Path, step: u64) -> Result<(), CheckpointError> {
+fn remove(disk: &dyn Disk, folder: &Path, step: u64) -> Result<(), CheckpointError> {
     // Renamed first, so that a kill in the middle leaves no half a checkpoint under a good name.
     let (place, doomed) = (path_of(folder, step), hidden(&path_of(folder, step), "tmp"));
     disk.rename(&place, &doomed).map_err(|e| CheckpointError::io("rename", &place, e))?;

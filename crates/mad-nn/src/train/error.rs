@@ -27,6 +27,12 @@ pub enum TrainError {
         /// Newest checkpoint.
         checkpoint: Option<PathBuf>,
     },
+    /// The observer gave up.
+    #[error("training was given up at step {step} by what watched it; `--resume` goes on from the newest checkpoint")]
+    GivenUp {
+        /// Steps done.
+        step: u64,
+    },
     /// The device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -28,8 +28,15 @@ pub trait Observer {
     fn stepped(&mut self, _report: &StepReport) {}
     /// A validation was done.
     fn validated(&mut self, _validation: &Validation) {}
+    /// A checkpoint is about to be written.
+    fn saving(&mut self, _step: u64) {}
     /// A checkpoint was written.
     fn saved(&mut self, _step: u64, _path: &Path) {}
+    /// Whether something that the observer cannot do without has failed. Asked when training begins and around every checkpoint:
+    /// the run then ends as if it were killed, with no further checkpoint.
+    fn gives_up(&self) -> bool {
+        false
+    }
 }
 
 /// An observer that keeps quiet.

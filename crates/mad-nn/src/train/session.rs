@@ -114,6 +114,7 @@ pub fn train_with(
     let mut session = Session::open(run, objective.as_ref(), disk)?;
     let from = session.state.progress.step;
     observer.started(from, session.training.steps);
+    session.go_on(observer)?;
     let outcome = session.run(device, observer, stop)?;
     let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
     write_timing(disk, run.path(), device, from, step, seconds)?;
@@ -255,6 +256,8 @@ impl<'a> Session<'a> {
         if self.saved == Some(step) {
             return Ok(());
         }
+        observer.saving(step);
+        self.go_on(observer)?;
         self.log.sync()?;
         let folder = self.run.checkpoints();
         let path = checkpoint::save(self.disk, &folder, self.objective.layout(), &self.state, &self.run.identity())?;
@@ -262,6 +265,14 @@ impl<'a> Session<'a> {
         let best = (self.training.select == Select::Best).then_some(self.state.progress.best).flatten();
         checkpoint::prune(self.disk, &folder, self.training.keep_checkpoints as usize, best.map(|best| best.step))?;
         observer.saved(step, &path);
-        Ok(())
+        self.go_on(observer)
+    }
+
+    /// An error if the observer gives up.
+    fn go_on(&self, observer: &dyn Observer) -> Result<(), TrainError> {
+        match observer.gives_up() {
+            true => Err(TrainError::GivenUp { step: self.state.progress.step }),
+            false => Ok(()),
+        }
     }
 }

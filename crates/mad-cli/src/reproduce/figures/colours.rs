@@ -1,4 +1,4 @@
-//! The same colour for the same method in every figure.
+//! Colours of methods within a figure.
 
 use crate::plot::{GREY, Rgb, category};
 

@@ -1,6 +1,6 @@
 //! `figure-loss`: training loss and likelihood bound over steps.
 
-use super::seeds::{MethodCurves, bands};
+use super::seeds::{MethodCurves, bands, seeds_note};
 use crate::{
     error::CliError,
     plot::{CurvePanel, Figure, Panel, PlotError, Scale},
@@ -40,17 +40,14 @@ fn logged(run: &Run, key: &str) -> Result<Vec<(f64, f64)>, CliError> {
 
 /// Draws one panel for the loss and one for the bound.
 pub fn draw(input: &Input) -> Result<Figure<'static>, PlotError> {
-    let panel = |title: &str, y: (&str, Scale), methods: &[MethodCurves]| {
-        let seeds = methods.iter().map(|m| m.seeds.len()).max().unwrap_or(0);
-        CurvePanel {
-            title: title.to_owned(),
-            note: seeds_note(seeds),
-            x: ("step".to_owned(), Scale::Linear),
-            y: (y.0.to_owned(), y.1),
-            series: bands(Scale::Linear, methods),
-            area: Some((420.0, 260.0)),
-            ..CurvePanel::default()
-        }
+    let panel = |title: &str, y: (&str, Scale), methods: &[MethodCurves]| CurvePanel {
+        title: title.to_owned(),
+        note: seeds_note(methods),
+        x: ("step".to_owned(), Scale::Linear),
+        y: (y.0.to_owned(), y.1),
+        series: bands(Scale::Linear, methods),
+        area: Some((420.0, 260.0)),
+        ..CurvePanel::default()
     };
     let mut row: Vec<Box<dyn Panel>> = Vec::new();
     for (title, y, methods) in [
@@ -67,12 +64,4 @@ pub fn draw(input: &Input) -> Result<Figure<'static>, PlotError> {
     let mut figure = Figure::new(input.title.clone());
     figure.push_row(row);
     Ok(figure)
-}
-
-/// What line and band are.
-pub(super) fn seeds_note(seeds: usize) -> String {
-    match seeds {
-        0 | 1 => "one seed".to_owned(),
-        n => format!("mean and standard deviation over {n} seeds"),
-    }
 }

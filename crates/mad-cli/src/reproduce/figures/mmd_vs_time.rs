@@ -2,8 +2,7 @@
 
 use super::{
     colours,
-    loss::seeds_note,
-    seeds::{Crossing, MethodCurves, bands, crossing},
+    seeds::{Crossing, MethodCurves, bands, crossing, seeds_note},
 };
 use crate::plot::{CurvePanel, Figure, PlotError, Scale, Series, curves};
 
@@ -28,13 +27,18 @@ pub struct Pair {
     pub slow: String,
 }
 
+/// Whether methods that follow each other are a pair.
+pub fn is_pair(fast: &str, slow: &str) -> bool {
+    fast.starts_with("MAD") && slow.starts_with("DSM")
+}
+
 impl Input {
     /// All pairs of which both have a curve.
     pub fn pairs(&self) -> Vec<Pair> {
         let drawn = |method: &MethodCurves| method.seeds.iter().any(|curve| !curve.is_empty());
         let pair = |two: &[MethodCurves]| {
             let [fast, slow] = [&two[0].label, &two[1].label];
-            let compared = fast.starts_with("MAD") && slow.starts_with("DSM") && two.iter().all(drawn);
+            let compared = is_pair(fast, slow) && two.iter().all(drawn);
             compared.then(|| Pair { fast: fast.clone(), slow: slow.clone() })
         };
         self.methods.windows(2).filter_map(pair).collect()
@@ -81,10 +85,9 @@ pub fn draw(input: &Input) -> Result<Figure<'static>, PlotError> {
         series.push(Series { label, points, dashed: true, colour: Some(colours::DATA), ..Series::default() });
     }
     series.extend(input.pairs().iter().map(|pair| input.saved(pair)));
-    let seeds = input.methods.iter().map(|m| m.seeds.len()).max().unwrap_or(0);
     let panel = CurvePanel {
         title: input.title.clone(),
-        note: seeds_note(seeds),
+        note: seeds_note(&input.methods),
         x: ("training time (s)".to_owned(), Scale::Log),
         y: ("MMD to the training data".to_owned(), Scale::Log),
         series,

@@ -97,6 +97,16 @@ pub fn bands(scale: Scale, methods: &[MethodCurves]) -> Vec<Series> {
     methods.iter().zip(colours).map(series).collect()
 }
 
+/// What lines and bands are.
+pub fn seeds_note(methods: &[MethodCurves]) -> String {
+    let counts = || methods.iter().map(|method| method.seeds.len()).filter(|seeds| *seeds > 0);
+    match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
+        (_, 0 | 1) => "one seed".to_owned(),
+        (fewest, most) if fewest == most => format!("mean and standard deviation over {most} seeds"),
+        (fewest, most) => format!("mean and standard deviation over {fewest} to {most} seeds"),
+    }
+}
+
 /// How much sooner one curve gets to where another ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
@@ -106,6 +116,8 @@ pub struct Crossing {
     pub fast: f64,
     /// When the slower curve is first at or below it: at its end, or before, if it rose again.
     pub slow: f64,
+    /// From when on the faster and the slower curve are at or below it for good; `None` if the faster one ends above it.
+    pub stays: Option<(f64, f64)>,
 }
 
 impl Crossing {
@@ -124,13 +136,22 @@ pub fn first_reach(scale: Scale, curve: &[(f64, f64)], value: f64) -> Option<f64
     }
 }
 
-/// When `fast` first gets to the last value of `slow`; `None` if it never does.
+/// From where on the curve is at or below `value` to its end; `None` if it ends above.
+fn last_reach(scale: Scale, curve: &[(f64, f64)], value: f64) -> Option<f64> {
+    match curve.iter().rposition(|p| p.1 > value) {
+        None => Some(curve.first()?.0),
+        Some(above) => Some(between(scale, curve[above], *curve.get(above + 1)?, value)),
+    }
+}
+
+/// When `fast` gets to the last value of `slow`; `None` if it never does.
 ///
 /// A lucky low point at the end of `slow` makes its last value hard to reach for both, an unlucky one easy for both: both
 /// curves are held to the same value from their beginning.
 pub fn crossing(scale: Scale, fast: &[(f64, f64)], slow: &[(f64, f64)]) -> Option<Crossing> {
     let value = slow.last()?.1;
-    Some(Crossing { value, fast: first_reach(scale, fast, value)?, slow: first_reach(scale, slow, value)? })
+    let stays = last_reach(scale, fast, value).zip(last_reach(scale, slow, value));
+    Some(Crossing { value, fast: first_reach(scale, fast, value)?, slow: first_reach(scale, slow, value)?, stays })
 }
 
 #[cfg(test)]
@@ -192,6 +213,11 @@ mod tests {
         // A curve that rises again is held to the first time it was that low.
         let risen = [(1.0, 1.0), (2.0, 0.0), (8.0, 0.5)];
         let found = crossing(Scale::Linear, &[(0.5, 0.5)], &risen).unwrap();
-        assert_eq!((found.slow, found.factor()), (1.5, 3.0));
+        assert_eq!((found.slow, found.factor(), found.stays), (1.5, 3.0, Some((0.5, 1.5))));
+        // One that touches the value and rises above it is there for good later, or never.
+        let touches = [(1.0, 1.0), (2.0, 0.0), (3.0, 1.0), (5.0, 0.0)];
+        let found = crossing(Scale::Linear, &touches, &risen).unwrap();
+        assert_eq!((found.fast, found.stays), (1.5, Some((4.0, 1.5))));
+        assert_eq!(crossing(Scale::Linear, &touches[..3], &risen).unwrap().stays, None);
     }
 }

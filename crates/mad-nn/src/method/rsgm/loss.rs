@@ -18,7 +18,8 @@ use mad_core::{
 };
 use rand::RngExt as _;
 
-/// Where walks start, in the time of the noise; as published, also where they end before it and although targets count from 0.
+/// When walks start, in the time of the noise. As published also where t is earlier, whose walk then runs back in time; targets
+/// use the noise since time 0.
 const WALK_START: f64 = 1e-3;
 
 /// Up to this B Varadhan's formula serves as the target of `dsm0`, beyond it the heat series of this degree.
