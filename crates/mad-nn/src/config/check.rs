@@ -168,7 +168,7 @@ mod tests {
     /// Settings of the experiments, and every method with the bases that mean something to it.
     #[test]
     fn bases_that_belong_to_the_method_stay() {
-        for settings in ["method = 'kde'\nsteps = 0", "method = 'mixture'\nsteps = 0", "method = 'mixture:'"] {
+        for settings in ["method = 'kde'\nsteps = 2000", "method = 'mixture'\nsteps = 2000", "method = 'mixture:'"] {
             let config = resolve("sphere:2", settings).expect("its own base");
             assert_eq!(config.base, config.method_spec().entry.name);
         }

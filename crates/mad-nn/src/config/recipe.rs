@@ -132,7 +132,8 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         }
     }
     let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
-    if let Ok(spec) = MethodSpec::parse(method) {
+    let spec = MethodSpec::parse(method).ok();
+    if let Some(spec) = &spec {
         settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
     }
     let name = asked.get("recipe").and_then(Value::as_str).unwrap_or("default");
@@ -145,6 +146,12 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         settings.insert("network", "antisymmetric-mlp", name);
     }
     settings = settings.merge(asked.clone());
+    if spec.is_some_and(|spec| spec.entry.method.own_base().is_some()) {
+        // Nothing is learned, so that steps would be idle ones: none of them whatever was asked, as an experiment asks the same of
+        // all its methods.
+        settings.insert("steps", 0i64, method);
+        settings.insert("warmup", 0i64, method);
+    }
     let steps = settings.get("steps").and_then(Value::as_integer).unwrap_or(0);
     if asked.get("warmup").is_none() {
         let warmup = settings.get("warmup").and_then(Value::as_integer).unwrap_or(0);
@@ -196,19 +203,32 @@ mod tests {
     use mad_core::base::fit::version;
     use mad_core::manifold::{BuildContext, build};
 
-    fn base(spec: &str, settings: &str, distinct: Option<usize>) -> String {
+    fn config(spec: &str, settings: &str, distinct: Option<usize>) -> Config {
         let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
         let asked = Partial::from_toml(settings, "test").expect("known keys");
-        Config::resolve_for(&asked, manifold.as_ref(), distinct).expect("settings that fit").base
+        Config::resolve_for(&asked, manifold.as_ref(), distinct).expect("settings that fit")
+    }
+
+    /// All other settings are the same as well, and with them the ids of jobs.
+    #[test]
+    fn methods_without_a_network_have_no_steps_whatever_is_asked() {
+        let without = METHODS.iter().filter(|entry| entry.method.own_base().is_some());
+        let names: Vec<_> = without.map(|entry| entry.name).collect();
+        assert!(["kde", "mixture"].iter().all(|name| names.contains(name)), "{names:?}");
+        for name in names {
+            let made = |rest: &str| config("sphere:2", &format!("method = '{name}'\n{rest}"), Some(5000));
+            let none = made("steps = 0");
+            assert_eq!((none.steps, none.warmup), (0, 0));
+            for asked in ["", "steps = 2000", "steps = 2000\nwarmup = 100", "warmup = 100"] {
+                assert_eq!(made(asked), none, "{name}: {asked}");
+            }
+        }
+        assert_eq!(config("sphere:2", "base = 'mixture'\nsteps = 7", None).steps, 7);
     }
 
     #[test]
     fn only_fitted_runs_depend_on_how_bases_are_fitted() {
-        let sphere = build("sphere:2", &BuildContext::without_files()).expect("a known manifold");
-        let found = |settings: &str| {
-            let asked = Partial::from_toml(settings, "test").expect("known keys");
-            Config::resolve_for(&asked, sphere.as_ref(), Some(5000)).expect("settings that fit").fit_version()
-        };
+        let found = |settings: &str| config("sphere:2", settings, Some(5000)).fit_version();
         for layered in ["", "base = 'mixture'"] {
             assert_eq!(found(layered), Some(version(true)), "{layered}");
         }
@@ -222,6 +242,7 @@ mod tests {
 
     #[test]
     fn a_base_is_fitted_where_that_was_measured_to_be_best() {
+        let base = |spec: &str, settings: &str, distinct| config(spec, settings, distinct).base;
         assert_eq!(base("sphere:2", "", Some(5000)), "mixture");
         assert_eq!(base("sphere:2", "method = 'mad'\nsteps = 3", Some(267)), "mixture");
         assert_eq!(base("so3", "", Some(5000)), "mixture");

@@ -21,14 +21,14 @@ use std::{ops::ControlFlow, sync::Arc};
 pub const KDE: MethodEntry = MethodEntry {
     name: "kde",
     summary: "kernel density estimate: a von Mises-Fisher kernel at every training point, bandwidth by cross-validation",
-    method: &BaseOnly { name: "kde", settings: "base = 'kde'\nsteps = 0" },
+    method: &BaseOnly { name: "kde", settings: "base = 'kde'" },
 };
 
 /// A mixture by expectation maximisation.
 pub const MIXTURE: MethodEntry = MethodEntry {
     name: "mixture",
     summary: "mixture of von Mises-Fisher densities by expectation maximisation, size by validation; no network",
-    method: &BaseOnly { name: "mixture", settings: "base = 'mixture'\nsteps = 0" },
+    method: &BaseOnly { name: "mixture", settings: "base = 'mixture'" },
 };
 
 /// The base measure of a run is all there is.

@@ -289,6 +289,11 @@ impl TangentField for LearnedField {
     }
 }
 
+/// Words for generators.
+pub(super) fn generators() -> Vec<&'static str> {
+    std::iter::once("auto").chain(Generator::ALL.map(|(name, _)| name)).collect()
+}
+
 /// Why there is no tangent field of this kind on `manifold`.
 pub(super) fn refuses(spec: &MethodSpec, manifold: &dyn Manifold, generator: &str) -> Option<String> {
     let name = spec.entry.name;

@@ -82,7 +82,7 @@ pub trait Method: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// The base measure that is the whole model, for methods without a network.
+    /// The base measure that is the whole model, for methods without a network. Their runs have no steps.
     fn own_base(&self) -> Option<&'static str> {
         None
     }

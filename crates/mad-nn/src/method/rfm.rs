@@ -35,7 +35,7 @@ const LIKELIHOOD_STEPS: usize = 50;
 
 const OPTIONS: &[MethodOption] = &[MethodOption::new(
     "generator",
-    Domain::Choice(|| vec!["auto", "div-free", "ambient", "lie-algebra"]),
+    Domain::Choice(field::generators),
     "auto",
     "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, div-free on their products with others, else ambient",
 )];

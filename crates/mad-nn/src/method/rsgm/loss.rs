@@ -13,6 +13,7 @@ use super::{
 use crate::{bridge, net::Layout, train::Validation};
 use burn::tensor::{Device, Tensor};
 use mad_core::{
+    Points,
     riemannian::{Spheres, heat_score, walk},
     rng::{Purpose, Rng, stream},
 };
@@ -117,6 +118,39 @@ pub(super) fn square_and_divergence(
     (x.square().sum_dim(0), along + own)
 }
 
+/// The mean over rows of the implicit loss at `y` after times `t`, and its gradient. With `signs`, `d × n`, div s is taken along the
+/// [`probes`] of these.
+///
+/// # Formula
+/// β (|s|²/2 + div s) with s = scale X, all in the metric of the unit sphere.
+pub(super) fn implicit(
+    network: &FieldNetwork,
+    noise: Noise,
+    weights: &mut Vec<f32>,
+    y: &Points,
+    t: &[f64],
+    signs: Option<Vec<f64>>,
+    device: &Device,
+) -> (f64, Vec<f32>) {
+    let (spheres, n) = (network.spheres(), y.len());
+    let time = noise.on_sphere(spheres);
+    let column = |f: &dyn Fn(f64) -> f64| {
+        let values: Vec<f64> = t.iter().map(|&t| f(t)).collect();
+        bridge::matrix(&values, n, device)
+    };
+    let (rate, scale) = (column(&|t| time.rate(t)), column(&|t| noise.scale(spheres, t)));
+    let places = network.places(y, device);
+    let probes = signs.as_ref().map(|signs| probes(&places.bases, signs, y.dim()));
+    let signs = signs.map(|signs| bridge::matrix(&signs, n, device));
+    bridge::differentiate(weights, device, |weights| {
+        let directions = probes.as_ref().unwrap_or(&places.bases);
+        let answer = network.answer(weights, y, t, directions, device);
+        let (square, divergence) = square_and_divergence(places, answer, signs);
+        let (size, divergence) = (square * scale.clone().square(), divergence * scale);
+        (rate * (size * 0.5 + divergence)).sum() / n as f32
+    })
+}
+
 /// The objective of a run.
 pub(super) struct Matching<'a> {
     pub network: FieldNetwork,
@@ -138,32 +172,17 @@ impl Objective for Matching<'_> {
         let mut rng = stream(self.data.config.seed, Purpose::Train, step);
         let x0 = self.data.rows().draw(self.data.config.batch as usize, &mut rng).0;
         let spheres = self.network.spheres();
-        let (n, dim, d) = (x0.len(), x0.dim(), spheres.intrinsic_dim());
         let time = self.noise.on_sphere(spheres);
-        let t: Vec<f64> = (0..n).map(|_| rng.random_range(self.noise.time_min..1.0)).collect();
+        let t: Vec<f64> = (0..x0.len()).map(|_| rng.random_range(self.noise.time_min..1.0)).collect();
         let mut y = x0.clone();
         for (y, &t) in y.rows_mut().zip(&t) {
             walk(spheres, y, time, (WALK_START, t), self.noise.walk, &mut rng);
         }
-        let column = |f: &dyn Fn(f64) -> f64| {
-            let values: Vec<f64> = t.iter().map(|&t| f(t)).collect();
-            bridge::matrix(&values, n, device)
-        };
         let (loss, gradient) = match self.loss {
             Loss::Implicit | Loss::Sliced => {
-                let places = self.network.places(&y, device);
-                let signs = (self.loss == Loss::Sliced).then(|| random_signs(d, n, &mut rng));
-                let probes = signs.as_ref().map(|signs| probes(&places.bases, signs, dim));
-                let signs = signs.map(|signs| bridge::matrix(&signs, n, device));
-                let rate = column(&|t| time.rate(t));
-                let scale = column(&|t| self.noise.scale(spheres, t));
-                bridge::differentiate(weights, device, |weights| {
-                    let directions = probes.as_ref().unwrap_or(&places.bases);
-                    let answer = self.network.answer(weights, &y, &t, directions, device);
-                    let (square, divergence) = square_and_divergence(places, answer, signs);
-                    let (size, divergence) = (square * scale.clone().square(), divergence * scale);
-                    (rate * (size * 0.5 + divergence)).sum() / n as f32
-                })
+                let d = spheres.intrinsic_dim();
+                let signs = (self.loss == Loss::Sliced).then(|| random_signs(d, y.len(), &mut rng));
+                implicit(&self.network, self.noise, weights, &y, &t, signs, device)
             }
             Loss::Varadhan | Loss::Heat => {
                 let mut target = x0.clone();

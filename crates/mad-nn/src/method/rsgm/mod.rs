@@ -32,7 +32,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
 const OPTIONS: &[MethodOption] = &[
     MethodOption::new(
         "generator",
-        Domain::Choice(|| vec!["auto", "div-free", "ambient", "lie-algebra"]),
+        Domain::Choice(field::generators),
         "auto",
         "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else div-free",
     ),

@@ -1,6 +1,6 @@
 use super::{
     fitted::log_densities,
-    loss::{probes, square_and_divergence},
+    loss::{implicit, probes, square_and_divergence},
     *,
 };
 use crate::{
@@ -27,6 +27,12 @@ const CASES: [(&str, &str); 6] = [
 
 const TIME: f64 = 0.4;
 
+/// Units of [`Case::linear`]: nine numbers of a rotation, its time, and 1.
+const UNITS: usize = 11;
+
+/// Number, unit and factor.
+type Term = (usize, usize, f32);
+
 /// A small network with its weights, and points to ask it at.
 struct Case {
     network: FieldNetwork,
@@ -37,8 +43,12 @@ struct Case {
 
 impl Case {
     fn new(spec: &str, generator: &str) -> Self {
+        Self::sized(spec, generator, "width = 24\ndepth = 2")
+    }
+
+    fn sized(spec: &str, generator: &str, size: &str) -> Self {
         let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");
-        let text = format!("method = 'rsgm:generator={generator}'\nwidth = 24\ndepth = 2");
+        let text = format!("method = 'rsgm:generator={generator}'\n{size}");
         let settings = Partial::from_toml(&text, "test").expect("valid");
         let config = Config::resolve(&settings, manifold.as_ref()).expect("valid");
         let network = FieldNetwork::new(&config, manifold.as_ref(), generator).expect("made of spheres");
@@ -47,6 +57,21 @@ impl Case {
         let mut rng = stream(2, Purpose::Data, 0);
         x.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
         Self { network, noise: Noise::of(&config.method_spec()), weights, x }
+    }
+
+    /// A network whose numbers are linear: number i has `factor` times unit j for each (i, j, factor) of `terms`. The first units are
+    /// what the network is fed, the last one is 1.
+    fn linear(spec: &str, generator: &str, terms: &[Term]) -> Self {
+        let size = format!("width = {UNITS}\ndepth = 1\nactivation = 'identity'");
+        let mut case = Self::sized(spec, generator, &size);
+        case.weights.fill(0.0);
+        let [fed, bias, output, _] = case.network.layout().slots() else { unreachable!("it has two layers") };
+        (0..fed.shape[0]).for_each(|j| case.weights[fed.range.start + j * UNITS + j] = 1.0);
+        case.weights[bias.range.end - 1] = 1.0;
+        for &(i, j, factor) in terms {
+            case.weights[output.range.start + j * output.shape[1] + i] = factor;
+        }
+        case
     }
 
     /// |s|² and div s of each row as the losses see them: along the whole basis, or along one direction by `signs`.
@@ -81,6 +106,68 @@ fn the_implicit_loss_sees_the_divergence_of_the_score() {
             assert_close(divergences[i], expected[i], spec);
         }
         assert!(divergences.iter().any(|v| v.abs() > 0.01), "{spec} {generator}: the test network is flat");
+    }
+}
+
+/// |∇g|² and Δg of a function g at a point.
+type Slopes = fn(&[f64]) -> (f64, f64);
+
+/// The height g = z on S², whose laws exp(k g) are von Mises-Fisher's.
+fn height(x: &[f64]) -> (f64, f64) {
+    let z = x[2];
+    (1.0 - z * z, -2.0 * z)
+}
+
+/// The trace g = 4w² − 1 of rotation matrices, whose laws exp(k g) are matrix Fisher's, in the Frobenius norm of matrices.
+///
+/// # Formula
+/// By the rotation vector, which has √2 times its length in that norm, the first derivatives are −4w (x, y, z), and the second ones
+/// along the axes sum to −2g: |∇g|² = 8w² (1 − w²), Δg = −g.
+fn trace(q: &[f64]) -> (f64, f64) {
+    let square = q[3] * q[3];
+    (8.0 * square * (1.0 - square), 1.0 - 4.0 * square)
+}
+
+/// The whole of `ism` in the published units, for networks that are the score k ∇g of a known law with k = C/std.
+///
+/// # Formula
+/// β (k² |∇g|²/2 + k Δg). Along the weights of the last layer, with which X grows, the derivative is β (k² |∇g|² + k Δg).
+#[test]
+fn the_implicit_loss_of_known_scores_is_the_published_one() {
+    const C: f32 = 0.3;
+    // As rotation vector ∇g is −2w (x, y, z), and the entries of R − Rᵀ are ±4w (x, y, z).
+    let half = 0.5 * C;
+    let turned: [Term; 6] = [(0, 7, -half), (0, 5, half), (1, 2, -half), (1, 6, half), (2, 3, -half), (2, 1, half)];
+    let cases: [(&str, &str, &[Term], Slopes); 3] = [
+        ("sphere:2", "ambient", &[(2, UNITS - 1, C)], height),
+        // ∇z = x (x e_z − z e_x) + y (y e_z − z e_y): turns in two of the three planes.
+        ("sphere:2", "div-free", &[(1, 0, C), (2, 1, C)], height),
+        ("so3", "lie-algebra", &turned, trace),
+    ];
+    let times = [0.05, 0.2, 0.4, 0.7, 1.0];
+    for (spec, generator, terms, slopes) in cases {
+        let case = Case::linear(spec, generator, terms);
+        let found = |x: &Points, t: &[f64]| {
+            let (mut weights, device) = (case.weights.clone(), device::training());
+            let (loss, gradient) = implicit(&case.network, case.noise, &mut weights, x, t, None, &device);
+            let output = case.network.layout().slots()[2].range.clone();
+            let along = gradient[output.clone()].iter().zip(&weights[output]).map(|(g, w)| f64::from(g * w));
+            (loss, along.sum::<f64>())
+        };
+        let known = |x: &[f64], t: f64| {
+            let (rate, elapsed) = (0.001 + 4.999 * t, 0.001 * t + 2.4995 * t * t);
+            let k = f64::from(C) / (1.0 - (-elapsed).exp()).sqrt();
+            let (square, laplacian) = slopes(x);
+            (rate * (0.5 * k * k * square + k * laplacian), rate * (k * k * square + k * laplacian))
+        };
+        let mut mean = 0.0;
+        for (x, t) in case.x.rows().zip(times) {
+            let (found, known) = (found(&Points::from_vec(x.to_vec(), x.len()), &[t]), known(x, t));
+            assert_close(found.0, known.0, &format!("{spec} {generator} after {t}"));
+            assert_close(found.1, known.1, &format!("{spec} {generator} after {t}, gradient"));
+            mean += known.0 / times.len() as f64;
+        }
+        assert_close(found(&case.x, &times).0, mean, &format!("{spec} {generator}, mean"));
     }
 }
 
