@@ -116,6 +116,31 @@ fn a_table_is_made_once_and_finished_runs_are_skipped() {
 }
 
 #[test]
+fn documents_keep_what_other_experiments_wrote() {
+    let desk = Desk::new();
+    desk.write("small.toml", EXPERIMENT);
+    // The same runs under another name.
+    desk.write("other.toml", &EXPERIMENT.replace("A small table", "Another table"));
+    let call = |file: &str| {
+        desk.ok(&format!("reproduce --file {file} --quick --quiet --out out --results doc.md"));
+        desk.read("doc.md")
+    };
+    // As an older version wrote it: nobody can tell its parts apart.
+    desk.write("doc.md", "By hand.\n\n<!-- what follows is written by mad reproduce -->\n\n## Old tables\n");
+    let first = call("small.toml");
+    assert!(first.starts_with("By hand.\n\n<!--") && !first.contains("Old tables"), "{first}");
+    let both = call("other.toml");
+    assert!(both.starts_with(&first) && both.contains("## Another table"), "{both}");
+    for file in ["small.toml", "other.toml"] {
+        let written = format!("Written by `mad reproduce --file {file} --quick`, version ");
+        assert_eq!(both.matches(&written).count(), 1, "{both}");
+    }
+    // A part stays in its place.
+    desk.write("doc.md", &both.replace("small.toml --quick", "small.toml"));
+    assert_eq!(call("small.toml"), both);
+}
+
+#[test]
 fn failed_runs_are_named_and_the_others_go_on() {
     let desk = Desk::new();
     desk.write("small.toml", EXPERIMENT);
@@ -209,6 +234,10 @@ fn files_that_change_make_other_jobs() {
     let job = scores(&desk, "out")[0].0.parent().expect("a folder").to_owned();
     let job = job.file_name().expect("a name").to_string_lossy().into_owned();
     let before = id("mine.toml");
+    std::fs::create_dir(desk.path("far")).expect("folder made");
+    std::fs::copy(desk.path("mine.csv"), desk.path("far/mine.csv")).expect("a copy");
+    desk.write("far.toml", &text.replace("'mine.csv'", "'./far/mine.csv'"));
+    assert_eq!(id("far.toml"), before, "the same rows in another folder");
     points(1);
     let error = worker_fails(&desk, 2, &format!("out/runs/{job}"));
     assert!(error.contains("mine.csv has changed") && error.contains("start `mad reproduce` again"), "{error}");
@@ -277,7 +306,10 @@ fn mistakes_are_found_before_anything_runs() {
     // Known names all of them, but no experiment knows them together.
     let error = desk.fails(2, "reproduce table-so3 figure-discrete --data skewed --methods KDE --out out");
     assert!(error.contains("--data skewed --methods KDE` leaves no run"), "{error}");
-    assert!(!desk.path("out").exists());
+    // The folder of its figures would be in its place.
+    let error = desk.fails(2, "reproduce table-so3 --out out --results results");
+    assert!(error.contains("--results results: give an ending, as in results.md"), "{error}");
+    assert!(!desk.path("out").exists() && !desk.path("results").exists());
     let listed = desk.json("list experiments");
     assert!(listed["experiments"].as_array().expect("a list").iter().any(|e| e["name"] == "table-earth"));
 }
@@ -380,4 +412,31 @@ fn a_checkpoint_whose_score_was_lost_is_scored_when_the_run_goes_on() {
     std::fs::remove_file(folder.join("score.json")).expect("removed");
     desk.ok(command);
     assert_eq!(std::fs::read_to_string(&times).expect("times"), whole);
+}
+
+#[test]
+fn two_at_a_time_share_the_work() {
+    let desk = Desk::new();
+    desk.write("small.toml", EXPERIMENT);
+    let start = || {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin!("mad"))
+            .current_dir(desk.path("."))
+            .args("reproduce --file small.toml --out out --scores s.jsonl --jobs 1 --json --quiet".split(' '))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("program started")
+    };
+    let both = [start(), start()];
+    let reports = both.map(|child| {
+        let output = child.wait_with_output().expect("ended");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).expect("one object")
+    });
+    let ran = reports.each_ref().map(|report| report["ran"].as_u64().expect("a number"));
+    assert_eq!(ran.iter().sum::<u64>(), 6, "no run is made twice: {ran:?}");
+    for report in &reports {
+        assert_eq!((&report["failed"], report["experiments"][0]["cells"][0]["scored"].as_u64()), (&0.into(), Some(2)));
+    }
+    assert_eq!(desk.read("s.jsonl").lines().count(), 6);
 }

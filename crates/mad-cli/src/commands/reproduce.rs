@@ -15,6 +15,11 @@ use std::time::Instant;
 
 pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let begun = Instant::now();
+    if let Some(path) = args.results.as_deref().filter(|path| path.extension().is_none()) {
+        let (path, better) = (path.display(), path.with_extension("md"));
+        let why = "figures go to a folder of the document's name without it";
+        return Err(CliError::Usage(format!("--results {path}: give an ending, as in {}; {why}", better.display())));
+    }
     let mut plans: Vec<Plan> =
         experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
     // An experiment without methods has a figure that needs no runs.
@@ -57,7 +62,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     let mut problems: Vec<CliError> = problems.into_iter().flatten().collect();
     let seconds = begun.elapsed().as_secs_f64();
     if let Some(path) = &args.results {
-        write_results(path, &args.out, &reports, &outcomes, &command(args, None))?;
+        write_results(path, &args.out, &reports)?;
     }
     if common.json {
         let all: Vec<_> = reports.iter().map(|report| &report.json).collect();

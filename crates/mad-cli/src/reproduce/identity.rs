@@ -3,6 +3,8 @@
 use super::ExperimentError;
 use crate::error::CliError;
 use mad_core::data::Loaded;
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// Hash of a manifold and points on it.
 pub fn of_rows(loaded: &Loaded) -> String {
@@ -12,6 +14,20 @@ pub fn of_rows(loaded: &Loaded) -> String {
         hasher.update(&v.to_le_bytes());
     });
     hasher.finalize().to_hex().to_string()
+}
+
+/// What an id calls a data set or file: a file by its name wherever it lies, as its rows have a hash.
+pub fn name_of(source: &str) -> &str {
+    Path::new(source).file_name().and_then(OsStr::to_str).unwrap_or(source)
+}
+
+/// What an id knows of the folder of a file: nothing, unless the model is conditioned on columns of it, which have no hash.
+pub fn of_place(source: &str, settings: &str) -> Option<String> {
+    let conditioned = || {
+        let settings: toml::Table = settings.parse().ok()?;
+        settings.get("condition")?.as_str().map(|names| !names.is_empty())
+    };
+    (name_of(source) != source && conditioned() == Some(true)).then(|| source.to_owned())
 }
 
 /// The file that a base measure is read from, if it is.
@@ -55,6 +71,25 @@ mod tests {
         assert_eq!(of_base("mixture").unwrap(), None);
         let error = of_base("mixture:not-there.csv").unwrap_err().to_string();
         assert!(error.contains("not-there.csv"), "{error}");
+    }
+
+    #[test]
+    fn files_count_by_name_and_sets_stay_as_they_are() {
+        for path in ["mine.csv", "./mine.csv", "../mine.csv", "/a/b.c/mine.csv"] {
+            assert_eq!(name_of(path), "mine.csv");
+        }
+        let sets = mad_core::data::generators::DATASETS.iter().map(|entry| entry.name);
+        for name in sets.chain(["so3-mixture:64", "vmf-mixture:k=3,dim=4", "symsol:cube", ".."]) {
+            assert_eq!(name_of(name), name);
+        }
+    }
+
+    #[test]
+    fn files_with_conditions_count_by_their_place() {
+        let conditioned = "condition = \"depth\"\n";
+        assert_eq!(of_place("a/mine.csv", conditioned).as_deref(), Some("a/mine.csv"));
+        assert_eq!(of_place("mine.csv", conditioned), None);
+        assert_eq!((of_place("a/mine.csv", "condition = \"\"\n"), of_place("a/mine.csv", "steps = 1\n")), (None, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! ```text
 //! OUT/runs/ID/
 //! ├─ job.json      what to do
+//! ├─ job.lock      held by the worker that is at it
 //! ├─ run/          the run folder, as `mad fit` makes it
 //! ├─ times.jsonl   time at every checkpoint and, if asked for, MMD
 //! ├─ errors.txt    what the worker said
@@ -12,6 +13,7 @@
 //! A worker says `step N` on its standard output now and then. It stops, with a checkpoint, when its standard input ends,
 //! which also happens if the process that started it dies.
 
+use super::claim::{Claim, TAKEN};
 use super::{identity, pictures, plan, score};
 use crate::args::Common;
 use crate::error::CliError;
@@ -32,6 +34,10 @@ use std::time::{Duration, Instant};
 
 /// Version of the form and the meaning of scores; part of every id.
 const SCHEMA: u32 = 1;
+
+/// Most characters of an id before its seed and hash, which are 35 at most. Built-in jobs have up to 118; names of folders end at
+/// 255.
+const MAX_WORDS: usize = 200;
 
 /// How often a worker reports its step.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
@@ -120,16 +126,18 @@ impl Job {
         let scoring = serde_json::to_string(&score).expect("numbers and names can be written as JSON");
         // Further parts only where they matter: other ids stay what they were.
         let base = made.base_hash.iter().map(|hash| format!("base {hash}"));
-        let further = base.chain(made.fit.map(|version| format!("fit {version}")));
+        let place = identity::of_place(&data.source, made.text).map(|place| format!("file {place}"));
+        let further = base.chain(made.fit.map(|version| format!("fit {version}"))).chain(place);
         let parts = [format!("{SCHEMA}"), made.text.to_owned(), data.hash.clone(), scoring];
         for part in parts.into_iter().chain(further) {
             hasher.update(part.as_bytes());
             hasher.update(b"\n");
         }
         let hash = hasher.finalize().to_hex();
-        let words = format!("{}-{}-s{seed}", data.source, made.name);
-        let safe: String = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let (id, base_hash) = (format!("{safe}-{}", &hash[..12]), made.base_hash.clone());
+        let words = format!("{}-{}", identity::name_of(&data.source), made.name);
+        let safe = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
+        let safe: String = safe.take(MAX_WORDS).collect();
+        let (id, base_hash) = (format!("{safe}-s{seed}-{}", &hash[..12]), made.base_hash.clone());
         Self { id, data, seed, settings, score, steps: made.steps, base_hash }
     }
 
@@ -160,6 +168,9 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, CliError> {
 
 /// Does the job of a folder: trains or goes on training, then scores.
 pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
+    let Some(_claim) = Claim::take(folder).map_err(|e| CliError::io(folder, e))? else {
+        std::process::exit(TAKEN.into());
+    };
     let job: Job = read_json(&folder.join("job.json"))?;
     let control = Control::listen();
     if let Some(solid) = crate::source::solid_of(&job.data.source) {
@@ -386,11 +397,15 @@ impl Observer for Watcher<'_> {
 mod tests {
     use super::*;
 
-    fn job(base_hash: Option<&str>, fit: Option<u32>) -> Job {
-        let data = JobData { source: "a set".into(), manifold: None, rows: None, hash: "rows".into() };
+    fn job_on(source: &str, seed: u64, made: &Made) -> Job {
+        let data = JobData { source: source.into(), manifold: None, rows: None, hash: "rows".into() };
         let score = JobScore { samples: 7, fresh: None, kernels: Vec::new(), curve: None };
+        Job::new(data, seed, "steps = 1".into(), score, made)
+    }
+
+    fn job(base_hash: Option<&str>, fit: Option<u32>) -> Job {
         let made = Made { name: "mad", text: "steps = 1\n", steps: 1, base_hash: base_hash.map(str::to_owned), fit };
-        Job::new(data, 3, "steps = 1".into(), score, &made)
+        job_on("a set", 3, &made)
     }
 
     #[test]
@@ -401,6 +416,27 @@ mod tests {
         let ids = [job(None, None), job(None, Some(1)), job(None, Some(2)), job(Some("x"), None), job(Some("y"), None)];
         let ids: std::collections::BTreeSet<String> = ids.into_iter().map(|job| job.id).collect();
         assert_eq!(ids.len(), 5);
+    }
+
+    #[test]
+    fn ids_know_files_by_name_and_are_names_of_folders() {
+        let id = |source: &str, name: &str, text: &str| {
+            let made = Made { name, text, steps: 1, base_hash: None, fit: None };
+            job_on(source, u64::MAX, &made).id
+        };
+        let mine = id("mine.csv", "mad", "steps = 1\n");
+        assert!(mine.starts_with("mine-csv-mad-s18446744073709551615-"), "{mine}");
+        for path in ["./mine.csv", "a/mine.csv", "/a/b/mine.csv"] {
+            assert_eq!(id(path, "mad", "steps = 1\n"), mine);
+        }
+        assert!(id("so3-mixture:64", "fff:blocks=2", "").starts_with("so3-mixture-64-fff-blocks-2-s"));
+        let conditioned = |path: &str| id(path, "mad", "condition = \"depth\"\n");
+        assert_ne!(conditioned("a/mine.csv"), conditioned("b/mine.csv"), "columns without a hash");
+
+        let long = |name: &str, text: &str| id(&"ü".repeat(150), &name.repeat(150), text);
+        assert_eq!(long("x", "").len(), 235);
+        assert!(long("x", "").starts_with(&format!("{}-{}-s", "-".repeat(150), "x".repeat(49))));
+        assert_ne!(long("x", "steps = 1\n"), long("x", "steps = 2\n"), "cut off, they are still different jobs");
     }
 
     #[test]

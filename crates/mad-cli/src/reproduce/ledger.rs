@@ -18,7 +18,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Reads the file; an absent one is empty. A line that was cut off while it was written is left out.
+    /// Reads the file; an absent one is empty. A line that was cut off while it was written is left out, and of two lines of one
+    /// job the first counts.
     pub fn open(path: Option<&Path>) -> Result<Self, CliError> {
         let Some(path) = path else { return Ok(Self::default()) };
         let bytes = match std::fs::read(path) {
@@ -34,7 +35,7 @@ impl Ledger {
             // Without its end, so that a record cut in the middle of a word ends there too.
             match serde_json::from_slice::<Score>(line.trim_ascii_end()) {
                 Ok(score) => {
-                    ledger.scores.insert(score.id.clone(), score);
+                    ledger.scores.entry(score.id.clone()).or_insert(score);
                 }
                 // The end is missing: of the file, or of a record before others were added.
                 Err(e) if e.is_eof() || !line.ends_with(b"\n") => ledger.cut_off.push(number + 1),
@@ -45,6 +46,14 @@ impl Ledger {
             }
         }
         Ok(ledger)
+    }
+
+    /// Takes up what other processes have added since. A file that cannot be read now is no reason to end runs.
+    pub fn read_again(&mut self) {
+        let found = Self::open(self.path.as_deref()).unwrap_or_default();
+        found.scores.into_iter().for_each(|(id, score)| {
+            self.scores.entry(id).or_insert(score);
+        });
     }
 
     /// What is to be said about the file.
@@ -60,23 +69,26 @@ impl Ledger {
         self.scores.get(id)
     }
 
-    /// Adds a score to the file, unless it was there when the file was opened. Other processes that add wait for their turn.
+    /// Adds a score to the file, unless the job has one there. Other processes that add wait for their turn.
     pub fn add(&mut self, score: &Score) -> Result<(), CliError> {
-        let Some(path) = self.path.as_ref().filter(|_| !self.scores.contains_key(&score.id)) else { return Ok(()) };
-        let line = serde_json::to_string(score).expect("numbers and names can be written as JSON") + "\n";
-        let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
-        open().and_then(|file| append(file, line)).map_err(|e| CliError::io(path, e))?;
-        self.scores.insert(score.id.clone(), score.clone());
+        let Some(path) = self.path.clone().filter(|_| !self.scores.contains_key(&score.id)) else { return Ok(()) };
+        let io = |e| CliError::io(&path, e);
+        let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(io)?;
+        match file.lock() {
+            Err(e) if e.kind() != ErrorKind::Unsupported => return Err(io(e)),
+            _ => self.read_again(),
+        }
+        if !self.scores.contains_key(&score.id) {
+            let line = serde_json::to_string(score).expect("numbers and names can be written as JSON") + "\n";
+            append(file, line).map_err(io)?;
+            self.scores.insert(score.id.clone(), score.clone());
+        }
         Ok(())
     }
 }
 
-/// Adds a line of its own at the end. The lock goes with the file.
+/// Adds a line of its own at the end.
 fn append(mut file: File, mut line: String) -> std::io::Result<()> {
-    match file.lock() {
-        Err(e) if e.kind() != ErrorKind::Unsupported => return Err(e),
-        _ => {}
-    }
     let mut last = [b'\n'];
     if file.seek(SeekFrom::End(0))? > 0 {
         file.seek(SeekFrom::End(-1))?;
@@ -109,6 +121,27 @@ mod tests {
         assert_eq!(again.get("a"), Some(&score("a", 0.25)));
         assert_eq!(again.get("b"), Some(&score("b", -1.5)));
         assert_eq!((again.get("c"), again.scores.len(), again.notices().count()), (None, 2, 0));
+    }
+
+    #[test]
+    fn scores_of_other_processes_are_taken_up_and_the_first_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        let [mut ours, mut theirs] = [(); 2].map(|()| Ledger::open(Some(&path)).unwrap());
+        theirs.add(&score("a", 0.25)).unwrap();
+        ours.read_again();
+        assert_eq!(ours.get("a"), Some(&score("a", 0.25)));
+        // Both had begun with it before either was done.
+        ours.add(&score("b", 1.0)).unwrap();
+        theirs.add(&score("b", 2.0)).unwrap();
+        assert_eq!((theirs.get("b"), std::fs::read_to_string(&path).unwrap().lines().count()), (ours.get("b"), 2));
+        // Two files put together by hand.
+        let line = |nll| serde_json::to_string(&score("c", nll)).unwrap();
+        std::fs::write(&path, format!("{}\n{}\n", line(1.0), line(2.0))).unwrap();
+        assert_eq!(Ledger::open(Some(&path)).unwrap().get("c"), Some(&score("c", 1.0)));
+        std::fs::write(&path, "no score\n").unwrap();
+        ours.read_again();
+        assert!(ours.get("a").is_some(), "what was known stays");
     }
 
     #[test]

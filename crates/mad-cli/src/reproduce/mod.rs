@@ -10,12 +10,14 @@
 //! draw.rs        figures from finished jobs    results.rs   everything in one document
 //! ledger.rs      scores without their runs     pictures.rs  runs on pictures of solids
 //! identity.rs    what ids know beside settings cost.rs      how long runs took
+//! queue.rs       which job is next             claim.rs     one worker per job
 //! ```
 //!
 //! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose
 //! `score.json` is there is not done again, unless a figure needs its run and that is gone.
 
 mod check;
+mod claim;
 mod cost;
 mod draw;
 mod error;
@@ -28,6 +30,7 @@ mod ledger;
 mod pictures;
 mod plan;
 mod quantity;
+mod queue;
 mod read;
 mod report;
 mod results;

@@ -51,6 +51,7 @@ pub fn score(job: &Job, folder: &Path) -> Result<Score, CliError> {
         bounds: Vec::new(),
         kernels: BTreeMap::new(),
         samples: report.images,
+        draws: None,
         times: Vec::new(),
         seconds: begun.elapsed().as_secs_f64(),
     })

@@ -1,6 +1,6 @@
 //! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
 
-use super::{Cost, Easel, Planned, Summary, draw, quantity::Quantity, summary::Cell};
+use super::{Cost, Easel, Planned, Summary, draw, machine, quantity::Quantity, summary::Cell};
 use crate::error::CliError;
 use crate::output;
 use crate::output::write_whole;
@@ -192,6 +192,15 @@ fn notes(summary: &Summary) -> Vec<String> {
                     let why = "nothing chosen, as no point of its grid has all seeds";
                     notes.push(format!("{} on {}: {why}.", method.label, data.key));
                 }
+                let runs = summary.runs(protocol, &data.key, &method.label).into_iter();
+                let few = runs.filter(|run| summary.score(run).is_some_and(|score| score.few_draws().is_some()));
+                let seeds: Vec<String> = few.map(|run| run.place.seed.to_string()).collect();
+                if !seeds.is_empty() {
+                    let (place, seeds) = (format!("{} on {}", method.label, data.key), seeds.join(", "));
+                    notes.push(format!(
+                        "{place}, seeds {seeds}: mean MMDs are over fewer than ten draws and vary more."
+                    ));
+                }
             }
         }
     }
@@ -256,7 +265,8 @@ fn markdown(
     command: &str,
 ) -> String {
     let experiment = &summary.plan.experiment;
-    let mut parts = vec![format!("## {}", experiment.title), format!("`{command}`")];
+    let written = format!("Written by `{command}`, version {}, on {}.", env!("CARGO_PKG_VERSION"), machine());
+    let mut parts = vec![format!("## {}", experiment.title), written];
     parts.extend(
         [&experiment.about, &experiment.source].into_iter().filter(|s| !s.is_empty()).map(|s| s.trim().to_owned()),
     );
@@ -383,6 +393,11 @@ mod tests {
         let score = testing::score(&run.job.id, &[("nll", 1.0), ("nll_unsolved", 0.015)]);
         outcomes.scores.insert(run.job.id.clone(), score);
         let said = format!("{}: 1.50 % of its test points have the density of a point beside them.", run.place);
+        assert!(super::notes(&Summary::new(&plan, &outcomes)).contains(&said));
+
+        let few = Score { draws: Some(2), ..testing::score(&plan.runs[0].job.id, &[]) };
+        outcomes.scores.insert(few.id.clone(), few);
+        let said = "A on d, seeds 0: mean MMDs are over fewer than ten draws and vary more.".to_owned();
         assert!(super::notes(&Summary::new(&plan, &outcomes)).contains(&said));
 
         let none = Outcomes::default();

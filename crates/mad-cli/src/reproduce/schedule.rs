@@ -1,13 +1,15 @@
 //! Jobs on the cores there are: worker processes, their progress, their end.
 
-use super::{Cost, Job, Ledger, Score};
+use super::claim::{Claim, TAKEN};
+use super::queue::Queue;
+use super::{Job, Ledger, Score};
 use crate::args::Common;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::output::write_whole;
 use crate::progress::Meter;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -34,11 +36,6 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// How long all jobs took.
-    pub fn cost(&self) -> Cost {
-        self.scores.values().collect()
-    }
-
     /// Whether nothing is left to do for this job.
     pub fn settled(&self, id: &str) -> bool {
         self.scores.contains_key(id) || self.failures.contains_key(id)
@@ -112,14 +109,14 @@ impl Schedule<'_> {
         mut settled: impl FnMut(&Outcomes),
     ) -> Result<Outcomes, CliError> {
         let mut outcomes = Outcomes::default();
-        let mut waiting = VecDeque::new();
+        let mut waiting = Queue::default();
         for (index, Wanted { job, folder_needed, .. }) in jobs.iter().enumerate() {
             match self.finished(job, ledger, *folder_needed) {
                 Some(score) => {
                     ledger.add(&score)?;
                     outcomes.scores.insert(job.id.clone(), score);
                 }
-                None => waiting.push_back(index),
+                None => waiting.push(index),
             }
         }
         settled(&outcomes);
@@ -127,11 +124,11 @@ impl Schedule<'_> {
             return Ok(outcomes);
         }
         let total: u64 = jobs.iter().map(|wanted| units(&wanted.job)).sum();
-        let mut done = total - waiting.iter().map(|&index| units(&jobs[index].job)).sum::<u64>();
+        let mut done = total - waiting.indices().map(|index| units(&jobs[index].job)).sum::<u64>();
         let mut meter = Meter::start(self.common, "steps", done, total);
         let (sender, events) = channel();
         let mut workers: Vec<Worker> = Vec::new();
-        let mut stopping = false;
+        let (mut stopping, mut told) = (false, false);
         loop {
             if interrupt.signal().is_some() && !stopping {
                 stopping = true;
@@ -140,11 +137,28 @@ impl Schedule<'_> {
                 workers.iter_mut().for_each(|worker| drop(worker.input.take()));
             }
             while workers.len() < self.workers
-                && let Some(index) = waiting.pop_front()
+                && let Some(index) = waiting.pop(Instant::now())
             {
-                workers.push(self.start(&jobs[index].job, index, sender.clone())?);
+                let Wanted { name, job, folder_needed } = &jobs[index];
+                // By now another process may be at it, or have done it. In this order: who let go of it has left its score.
+                let held = Claim::is_held(&job.folder(self.out));
+                ledger.read_again();
+                if let Some(score) = self.finished(job, ledger, *folder_needed) {
+                    output::detail(self.common, format!("{name}: done by another process"));
+                    ledger.add(&score)?;
+                    outcomes.scores.insert(job.id.clone(), score);
+                    done += units(job);
+                    settled(&outcomes);
+                } else if held {
+                    if !std::mem::replace(&mut told, true) {
+                        output::notice(self.common, "another process works on some of these runs: they are waited for");
+                    }
+                    waiting.put_off(index, Instant::now());
+                } else {
+                    workers.push(self.start(job, index, sender.clone())?);
+                }
             }
-            if workers.is_empty() {
+            if workers.is_empty() && waiting.is_empty() {
                 break;
             }
             let Some(index) = self.wait(&events, &mut workers) else {
@@ -164,6 +178,10 @@ impl Schedule<'_> {
                     outcomes.scores.insert(job.id.clone(), score);
                 }
                 (None, true) => continue,
+                (None, false) if status.code() == Some(TAKEN.into()) => {
+                    waiting.put_off(index, Instant::now());
+                    continue;
+                }
                 (None, false) => {
                     let words = self.last_words(job, status);
                     output::say(format!("{name}: failed: {words}"));

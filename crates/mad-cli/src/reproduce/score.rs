@@ -48,6 +48,9 @@ pub struct Score {
     pub kernels: BTreeMap<String, String>,
     /// Points on each side of the MMD.
     pub samples: usize,
+    /// Draws that mean MMDs are over; `None` in scores that have no MMD or were kept without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<usize>,
     /// Time at every checkpoint.
     pub times: Vec<TimePoint>,
     /// Seconds that scoring took.
@@ -58,6 +61,11 @@ impl Score {
     /// The number called `name`, if it is there and finite.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.get(name).copied().flatten()
+    }
+
+    /// Draws of its mean MMDs, if they are fewer than they should be.
+    pub fn few_draws(&self) -> Option<usize> {
+        self.draws.filter(|draws| *draws < LEAST_DRAWS)
     }
 
     /// Seconds of training and scoring; `None` if they were not kept, as in some ledgers.
@@ -147,6 +155,7 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         bounds,
         kernels,
         samples: size,
+        draws: Some(draws.len()),
         times,
         seconds: begun.elapsed().as_secs_f64(),
     })

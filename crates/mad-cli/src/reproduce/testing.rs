@@ -50,6 +50,7 @@ pub fn score(id: &str, values: &[(&str, f64)]) -> Score {
         bounds: Vec::new(),
         kernels: BTreeMap::new(),
         samples: 2,
+        draws: None,
         times: Vec::new(),
         seconds: 0.0,
     }
