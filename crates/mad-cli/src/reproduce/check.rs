@@ -49,7 +49,10 @@ impl Experiment {
                 return Err(name(format!("protocol.{}.methods", protocol.key), "method", wrong, &labels));
             }
         }
-        for Method { label, on, paper, .. } in &self.methods {
+        for Method { label, on, paper, against, .. } in &self.methods {
+            if let Some(wrong) = against.as_ref().filter(|against| !labels.contains(&against.as_str())) {
+                return Err(name(format!("method `{label}`, against"), "method", wrong, &labels));
+            }
             if let Some(wrong) = on.keys().find(|key| !keys.contains(&key.as_str())) {
                 return Err(name(format!("method `{label}`, on"), "data set", wrong, &keys));
             }

@@ -6,7 +6,8 @@ use super::{
     figures::{
         base_s2, discrete, earth,
         grid::GridSet,
-        intro, loss, mmd_vs_time,
+        intro, loss,
+        mmd_vs_time::{self, Pair},
         seeds::{Crossing, MethodCurves},
         so3, symsol,
     },
@@ -48,6 +49,8 @@ pub struct Drawing<'a> {
     pub data: Vec<(&'a str, &'a str)>,
     /// Labels of the methods that were run.
     pub methods: Vec<&'a str>,
+    /// Which of them are compared.
+    pub pairs: Vec<Pair>,
     pub finished: Vec<Finished<'a>>,
 }
 
@@ -68,12 +71,13 @@ impl<'a> Drawing<'a> {
     /// are not to be compared.
     fn paired_curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Vec<SeedCurves> {
         let mut curves = self.curves(data, point);
-        for i in 1..curves.len() {
-            let (before, after) = curves.split_at_mut(i);
-            let (fast, slow) = (&mut before[i - 1], &mut after[0]);
-            if mmd_vs_time::is_pair(self.methods[i - 1], self.methods[i]) && !fast.is_empty() && !slow.is_empty() {
-                fast.retain(|seed, _| slow.contains_key(seed));
-                slow.retain(|seed, _| fast.contains_key(seed));
+        let place = |label: &String| self.methods.iter().position(|method| method == label);
+        for Pair { fast, slow } in &self.pairs {
+            let (Some(fast), Some(slow)) = (place(fast), place(slow)) else { continue };
+            let shared: BTreeSet<u64> =
+                curves[fast].keys().filter(|seed| curves[slow].contains_key(seed)).copied().collect();
+            if !curves[fast].is_empty() && !curves[slow].is_empty() {
+                [fast, slow].into_iter().for_each(|i| curves[i].retain(|seed, _| shared.contains(seed)));
             }
         }
         curves
@@ -175,6 +179,7 @@ pub fn draw(summary: &Summary, out: &Path, easel: &mut dyn Easel) -> Result<Vec<
         title: &experiment.title,
         data: experiment.data.iter().map(|data| (data.key.as_str(), data.title())).collect(),
         methods: experiment.methods.iter().filter(|m| m.run).map(|m| m.label.as_str()).collect(),
+        pairs: experiment.methods.iter().filter_map(Pair::of).collect(),
         finished: finished.collect(),
     };
     match material {
@@ -211,7 +216,7 @@ fn draw_so3(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, Cli
     Ok(Vec::new())
 }
 
-/// MMD over training time of the methods that have runs, and how much sooner MAD reaches what DSM ends with, for every pair.
+/// MMD over training time of the methods that have runs, and how much sooner one reaches what the other ends with, for every pair.
 fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, CliError> {
     let mut notes = Vec::new();
     for (data, title) in &drawing.data {
@@ -231,10 +236,11 @@ fn draw_mmd_vs_time(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<Stri
             .filter_map(|job| job.score.get("mmd_curve_floor"))
             .collect();
         let floor = (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64);
-        let input = mmd_vs_time::Input { title: drawing.title.to_owned(), methods, floor };
-        for pair in input.pairs() {
-            let times = input.crossing(&pair).map_or(String::new(), |crossing| format!(": {}", said(&crossing)));
-            notes.push(format!("{title}: {}{times}.", input.crossing_text(&pair)));
+        let pairs = drawing.pairs.clone();
+        let input = mmd_vs_time::Input { title: drawing.title.to_owned(), methods, pairs, floor };
+        for pair in input.drawn_pairs() {
+            let times = input.crossing(pair).map_or(String::new(), |crossing| format!(": {}", said(&crossing)));
+            notes.push(format!("{title}: {}{times}.", input.crossing_text(pair)));
         }
         easel.keep(&format!("mmd-vs-time-{data}"), &mmd_vs_time::draw(&input)?)?;
     }

@@ -155,6 +155,8 @@ pub struct Method {
     /// Whether it is run; if not, it has values of the paper only.
     #[serde(default = "yes")]
     pub run: bool,
+    /// Label of a method that it is to be faster than; figures over training time compare the two.
+    pub against: Option<String>,
     /// Rows made of a generated set, if not as many as the set says.
     pub rows: Option<usize>,
     /// Settings.

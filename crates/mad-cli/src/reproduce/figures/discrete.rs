@@ -180,14 +180,22 @@ fn panels<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mad_core::{
+        manifold::{FiniteSet, PointTable},
+        metrics::total_variation_to,
+    };
 
     #[test]
-    fn scores_count_frequencies_and_far_samples() {
+    fn scores_count_frequencies_and_far_samples_as_metrics_do() {
         let support = Points::from_vec(vec![1.0, 0.0, -1.0, 0.0], 2);
         // Three near the right point, one of them 0.06 off; one exactly left.
         let samples = Points::from_vec(vec![1.0, 0.01, 0.97, 0.0, 1.0, 0.06, -1.0, 0.0], 2);
         let found = score(&support, &[0.5, 0.5], &samples);
         assert_eq!((found.frequencies.as_slice(), found.far), (&[0.75, 0.25][..], 0.25));
         assert!((found.total_variation - 0.25).abs() < 1e-15);
+        let set = FiniteSet::new("two", PointTable { points: support.clone(), weights: None }).unwrap();
+        assert_eq!(found.far, Drift::of(&set, &samples).far);
+        let expected = total_variation_to(&set, &samples, &support, &[0.5, 0.5]).unwrap();
+        assert!((found.total_variation - expected).abs() < 1e-15);
     }
 }

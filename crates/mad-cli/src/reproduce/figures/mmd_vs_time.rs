@@ -5,6 +5,7 @@ use super::{
     seeds::{Crossing, MethodCurves, bands, crossing, seeds_note},
 };
 use crate::plot::{CurvePanel, Figure, PlotError, Scale, Series, curves};
+use crate::reproduce::experiment::Method;
 
 /// What the figure shows.
 #[derive(Debug, Clone)]
@@ -14,11 +15,13 @@ pub struct Input {
     /// For each method and seed the MMD to the training data over seconds of training; all methods of the experiment, those
     /// without a curve as well.
     pub methods: Vec<MethodCurves>,
+    /// Which of them are compared.
+    pub pairs: Vec<Pair>,
     /// The MMD between two samples of the data.
     pub floor: Option<f64>,
 }
 
-/// A kind of MAD and the kind of DSM that comes next.
+/// Two methods that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// Label of the method that is expected to be faster.
@@ -27,21 +30,19 @@ pub struct Pair {
     pub slow: String,
 }
 
-/// Whether methods that follow each other are a pair.
-pub fn is_pair(fast: &str, slow: &str) -> bool {
-    fast.starts_with("MAD") && slow.starts_with("DSM")
+impl Pair {
+    /// A method and the one that it is to be faster than, if its experiment names one.
+    pub fn of(method: &Method) -> Option<Self> {
+        Some(Self { fast: method.label.clone(), slow: method.against.clone()? })
+    }
 }
 
 impl Input {
-    /// All pairs of which both have a curve.
-    pub fn pairs(&self) -> Vec<Pair> {
-        let drawn = |method: &MethodCurves| method.seeds.iter().any(|curve| !curve.is_empty());
-        let pair = |two: &[MethodCurves]| {
-            let [fast, slow] = [&two[0].label, &two[1].label];
-            let compared = is_pair(fast, slow) && two.iter().all(drawn);
-            compared.then(|| Pair { fast: fast.clone(), slow: slow.clone() })
-        };
-        self.methods.windows(2).filter_map(pair).collect()
+    /// The pairs of which both have a curve.
+    pub fn drawn_pairs(&self) -> impl Iterator<Item = &Pair> {
+        let drawn =
+            |label: &str| self.methods.iter().any(|m| m.label == label && m.seeds.iter().any(|c| !c.is_empty()));
+        self.pairs.iter().filter(move |pair| drawn(&pair.fast) && drawn(&pair.slow))
     }
 
     /// How much sooner the faster method gets to the last value of the slower one, by the means over seeds; `None` if it
@@ -84,7 +85,7 @@ pub fn draw(input: &Input) -> Result<Figure<'static>, PlotError> {
         let label = format!("floor {floor:.3}");
         series.push(Series { label, points, dashed: true, colour: Some(colours::DATA), ..Series::default() });
     }
-    series.extend(input.pairs().iter().map(|pair| input.saved(pair)));
+    series.extend(input.drawn_pairs().map(|pair| input.saved(pair)));
     let panel = CurvePanel {
         title: input.title.clone(),
         note: seeds_note(&input.methods),
