@@ -512,7 +512,7 @@ pub struct Reproduce {
     /// Runs at a time; as many as there are cores for if absent. `--threads` is the number of threads of each, 1 if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Write tables and figures into a Markdown document: they replace those of the same experiments there, all else is kept
+    /// Write tables and figures into a Markdown document: they replace those of the same experiments there; those of others, and what stands above them, are kept
     #[arg(long, value_name = "FILE.md")]
     pub results: Option<PathBuf>,
     /// Run nothing: tables and figures of the runs that are finished, with the number of seeds where some are missing

@@ -239,6 +239,7 @@ fn files_that_change_make_other_jobs() {
     desk.write("far.toml", &text.replace("'mine.csv'", "'./far/mine.csv'"));
     assert_eq!(id("far.toml"), before, "the same rows in another folder");
     points(1);
+    std::fs::remove_file(desk.path("out/runs").join(&job).join("score.json")).expect("a score removed");
     let error = worker_fails(&desk, 2, &format!("out/runs/{job}"));
     assert!(error.contains("mine.csv has changed") && error.contains("start `mad reproduce` again"), "{error}");
     assert_ne!(id("mine.toml"), before);
@@ -292,6 +293,12 @@ fn mistakes_are_found_before_anything_runs() {
     desk.write("bad.toml", &EXPERIMENT.replace("label = 'MAD'", "label = 'MAD'\n    rows = 50"));
     let error = desk.fails(2, "reproduce --file bad.toml --out out");
     assert!(error.contains("method `MAD`, rows") && error.contains("another test part"), "{error}");
+    desk.write("bad.toml", &EXPERIMENT.replace("label = 'MAD'", "label = 'MAD'\n    against = 'DMS'"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("method `MAD`, against") && error.contains("DSM"), "{error}");
+    desk.write("bad.toml", &EXPERIMENT.replace("label = 'MAD'", "label = 'MAD'\n    against = 'MAD'"));
+    let error = desk.fails(2, "reproduce --file bad.toml --out out");
+    assert!(error.contains("against: `MAD` occurs twice"), "{error}");
     desk.write("few.csv", "lat,lon\n1,2\n3,4\n");
     let file = EXPERIMENT.replace("source = 'earthquakes-week'", "source = 'few.csv'\n    rows = 50");
     desk.write("bad.toml", &file);

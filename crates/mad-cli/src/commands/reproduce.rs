@@ -68,6 +68,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
         let all: Vec<_> = reports.iter().map(|report| &report.json).collect();
         let fields = json!({
             "machine": machine(), "ran": outcomes.ran, "skipped": finished, "failed": outcomes.failures.len(),
+            "done_elsewhere": (outcomes.scores.len() + outcomes.failures.len()).saturating_sub(outcomes.ran + finished),
             "seconds": seconds, "experiments": all,
             "problems": problems.iter().map(CliError::to_string).collect::<Vec<_>>(),
         });

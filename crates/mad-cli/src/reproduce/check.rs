@@ -49,9 +49,19 @@ impl Experiment {
                 return Err(name(format!("protocol.{}.methods", protocol.key), "method", wrong, &labels));
             }
         }
+        // Means over seeds that both have can be made for one partner only.
+        let mut paired: Vec<&str> = Vec::new();
         for Method { label, on, paper, against, .. } in &self.methods {
-            if let Some(wrong) = against.as_ref().filter(|against| !labels.contains(&against.as_str())) {
-                return Err(name(format!("method `{label}`, against"), "method", wrong, &labels));
+            if let Some(against) = against {
+                if !labels.contains(&against.as_str()) {
+                    return Err(name(format!("method `{label}`, against"), "method", against, &labels));
+                }
+                for one in [label.as_str(), against.as_str()] {
+                    if paired.contains(&one) {
+                        return Err(ExperimentError::Twice { origin: origin(), key: "against", name: one.to_owned() });
+                    }
+                    paired.push(one);
+                }
             }
             if let Some(wrong) = on.keys().find(|key| !keys.contains(&key.as_str())) {
                 return Err(name(format!("method `{label}`, on"), "data set", wrong, &keys));

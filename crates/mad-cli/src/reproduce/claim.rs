@@ -1,10 +1,9 @@
 //! One worker per job, whichever process started it.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
 use std::path::Path;
 
-/// Exit code of a worker that found another one at its job.
+/// Exit code of a worker that found another one at its job, or the job done by it.
 pub const TAKEN: u8 = 76;
 
 /// The right to work on a job. It is held from the first moment on, while a base is fitted and there is no run folder with a lock of its
@@ -15,13 +14,13 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Takes the claim on the job of a folder; `None` if another process has it. Where files cannot be locked nobody has.
+    /// Takes the claim on the job of a folder; `None` if another process has it.
     pub fn take(folder: &Path) -> std::io::Result<Option<Self>> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join("job.lock"))?;
         match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Unsupported => Err(e),
-            _ => Ok(Some(Self { _file: file })),
+            Err(TryLockError::Error(e)) => Err(e),
         }
     }
 

@@ -5,6 +5,7 @@
 //! ├─ job.json      what to do
 //! ├─ job.lock      held by the worker that is at it
 //! ├─ run/          the run folder, as `mad fit` makes it
+//! ├─ run.partial   there while the run is not at its end
 //! ├─ times.jsonl   time at every checkpoint and, if asked for, MMD
 //! ├─ errors.txt    what the worker said
 //! └─ score.json    written last, whole or not at all
@@ -148,16 +149,29 @@ impl Job {
 
     /// Its score, if it is finished.
     pub fn finished(&self, out: &Path) -> Option<score::Score> {
-        let text = std::fs::read(self.folder(out).join("score.json")).ok()?;
+        self.score_in(&self.folder(out))
+    }
+
+    /// Its score, if it is finished and its run is there as well. A run may be gone, and may be on the way to be made again.
+    pub fn finished_with_run(&self, out: &Path) -> Option<score::Score> {
+        self.score_of_run_in(&self.folder(out))
+    }
+
+    fn score_in(&self, folder: &Path) -> Option<score::Score> {
+        let text = std::fs::read(folder.join("score.json")).ok()?;
         serde_json::from_slice::<score::Score>(&text).ok().filter(|score| score.id == self.id)
     }
 
-    /// Its score, if it is finished and its run is there as well.
-    pub fn finished_with_run(&self, out: &Path) -> Option<score::Score> {
-        let run = self.folder(out).join("run");
+    fn score_of_run_in(&self, folder: &Path) -> Option<score::Score> {
+        let run = folder.join("run");
         let is_there = run.join("run.json").is_file() || PoseRun::is_at(&run);
-        is_there.then(|| self.finished(out)).flatten()
+        (is_there && !partial(folder).exists()).then(|| self.score_in(folder)).flatten()
     }
+}
+
+/// The file that marks a run which is not at its end.
+fn partial(folder: &Path) -> PathBuf {
+    folder.join("run.partial")
 }
 
 /// Reads a JSON file of a job.
@@ -172,6 +186,11 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), CliError> {
         std::process::exit(TAKEN.into());
     };
     let job: Job = read_json(&folder.join("job.json"))?;
+    if job.score_of_run_in(folder).is_some() {
+        // Another process has done it since it was looked at.
+        std::process::exit(TAKEN.into());
+    }
+    write_whole(&partial(folder), b"")?;
     let control = Control::listen();
     if let Some(solid) = crate::source::solid_of(&job.data.source) {
         return run_on_pictures(&job, folder, solid, &control);
@@ -221,7 +240,9 @@ fn run_on_pictures(job: &Job, folder: &Path, solid: &str, control: &Control) -> 
 
 fn write_score(folder: &Path, score: &score::Score) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(score).expect("numbers and names can be written as JSON");
-    Ok(write_whole(&folder.join("score.json"), (text + "\n").as_bytes())?)
+    write_whole(&folder.join("score.json"), (text + "\n").as_bytes())?;
+    let partial = partial(folder);
+    std::fs::remove_file(&partial).map_err(|e| CliError::io(partial, e))
 }
 
 /// Listens for the end of standard input. Only while steps are made is there something to save; before and after, a stop ends the

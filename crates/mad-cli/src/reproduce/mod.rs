@@ -4,13 +4,14 @@
 //! experiment.rs  what a file says              quantity.rs  what is measured
 //! read.rs        a file → Experiment           check.rs     whether it makes sense
 //! expand.rs      method × data × seed × grid   figures/     what figures show
-//! plan.rs        jobs with ids                 schedule.rs  worker processes, progress, interrupts
-//! job.rs         one worker: train             score.rs     one worker: score
+//! plan.rs        jobs with ids                 schedule.rs  jobs side by side, progress, interrupts
+//! queue.rs       which job is next             claim.rs     one worker per job
+//! worker.rs      a process for one job         job.rs       what it does: train
+//! score.rs       what it does: score           pictures.rs  runs on pictures of solids
 //! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
 //! draw.rs        figures from finished jobs    results.rs   everything in one document
-//! ledger.rs      scores without their runs     pictures.rs  runs on pictures of solids
-//! identity.rs    what ids know beside settings cost.rs      how long runs took
-//! queue.rs       which job is next             claim.rs     one worker per job
+//! ledger.rs      scores without their runs     cost.rs      how long runs took
+//! identity.rs    what ids know beside settings
 //! ```
 //!
 //! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose
@@ -39,6 +40,7 @@ mod score;
 mod summary;
 #[cfg(test)]
 mod testing;
+mod worker;
 
 pub use cost::Cost;
 pub use draw::{Easel, draw, needs_runs};

@@ -37,11 +37,6 @@ impl Queue {
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.taken.is_empty()
     }
-
-    /// All jobs, in no order.
-    pub fn indices(&self) -> impl Iterator<Item = usize> {
-        self.ready.iter().copied().chain(self.taken.iter().map(|(_, index)| *index))
-    }
 }
 
 #[cfg(test)]
@@ -56,7 +51,6 @@ mod tests {
         assert_eq!(queue.pop(now), Some(4));
         queue.put_off(4, now);
         assert_eq!((queue.pop(now), queue.pop(now), queue.is_empty()), (Some(5), None, false));
-        assert_eq!(queue.indices().collect::<Vec<_>>(), [4]);
         assert_eq!((queue.pop(now + RETRY), queue.is_empty()), (Some(4), true));
     }
 }

@@ -1,6 +1,6 @@
 //! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
 
-use super::{Cost, Easel, Planned, Summary, draw, machine, quantity::Quantity, summary::Cell};
+use super::{Cost, Easel, Planned, Score, Summary, draw, machine, quantity::Quantity, summary::Cell};
 use crate::error::CliError;
 use crate::output;
 use crate::output::write_whole;
@@ -193,7 +193,7 @@ fn notes(summary: &Summary) -> Vec<String> {
                     notes.push(format!("{} on {}: {why}.", method.label, data.key));
                 }
                 let runs = summary.runs(protocol, &data.key, &method.label).into_iter();
-                let few = runs.filter(|run| summary.score(run).is_some_and(|score| score.few_draws().is_some()));
+                let few = runs.filter(|run| summary.score(run).is_some_and(Score::has_few_draws));
                 let seeds: Vec<String> = few.map(|run| run.place.seed.to_string()).collect();
                 if !seeds.is_empty() {
                     let (place, seeds) = (format!("{} on {}", method.label, data.key), seeds.join(", "));
@@ -357,7 +357,7 @@ fn object(summary: &Summary, notes: &[String], pictures: &[String], command: &st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::{Outcomes, Score, testing};
+    use crate::reproduce::{Outcomes, testing};
 
     #[test]
     fn notes_say_of_how_many_runs_the_time_is_and_what_could_not_be_chosen() {

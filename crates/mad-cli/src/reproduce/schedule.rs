@@ -1,26 +1,21 @@
-//! Jobs on the cores there are: worker processes, their progress, their end.
+//! Jobs on the cores there are: which are done, which run, their progress, their end.
 
 use super::claim::{Claim, TAKEN};
 use super::queue::Queue;
+use super::worker::{Event, Worker};
 use super::{Job, Ledger, Score};
 use crate::args::Common;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::output::write_whole;
 use crate::progress::Meter;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// How often the meter is refreshed and signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
-
-/// Lines of a failed worker's last words that are shown.
-const LAST_WORDS: usize = 5;
 
 /// Scoring a run takes about as long as this part of its steps.
 const SCORING_SHARE: u64 = 8;
@@ -49,6 +44,13 @@ pub struct Wanted {
     pub job: Job,
     /// Whether its run folder is looked into afterwards.
     pub folder_needed: bool,
+}
+
+impl Wanted {
+    /// How much work it is, in steps.
+    fn units(&self) -> u64 {
+        self.job.steps + self.job.steps / SCORING_SHARE + 1
+    }
 }
 
 /// How jobs are done, each once.
@@ -84,22 +86,7 @@ impl Schedule<'_> {
             false => job.finished(self.out).or_else(|| ledger.get(&job.id).cloned()),
         }
     }
-}
 
-struct Worker {
-    child: Child,
-    /// Dropped to make the worker stop.
-    input: Option<ChildStdin>,
-    index: usize,
-    step: u64,
-}
-
-enum Event {
-    Step(usize, u64),
-    Ended(usize),
-}
-
-impl Schedule<'_> {
     /// Does all jobs that are not finished yet. `settled` is told whenever one of them is, and once before the first.
     pub fn run(
         &self,
@@ -108,163 +95,168 @@ impl Schedule<'_> {
         interrupt: &Interrupt,
         mut settled: impl FnMut(&Outcomes),
     ) -> Result<Outcomes, CliError> {
-        let mut outcomes = Outcomes::default();
-        let mut waiting = Queue::default();
-        for (index, Wanted { job, folder_needed, .. }) in jobs.iter().enumerate() {
-            match self.finished(job, ledger, *folder_needed) {
-                Some(score) => {
-                    ledger.add(&score)?;
-                    outcomes.scores.insert(job.id.clone(), score);
-                }
-                None => waiting.push(index),
-            }
+        let mut shift = Shift::begin(self, jobs, ledger)?;
+        settled(&shift.outcomes);
+        if shift.waiting.is_empty() || self.run_nothing {
+            return Ok(shift.outcomes);
         }
-        settled(&outcomes);
-        if waiting.is_empty() || self.run_nothing {
-            return Ok(outcomes);
-        }
-        let total: u64 = jobs.iter().map(|wanted| units(&wanted.job)).sum();
-        let mut done = total - waiting.indices().map(|index| units(&jobs[index].job)).sum::<u64>();
-        let mut meter = Meter::start(self.common, "steps", done, total);
-        let (sender, events) = channel();
-        let mut workers: Vec<Worker> = Vec::new();
-        let (mut stopping, mut told) = (false, false);
-        loop {
-            if interrupt.signal().is_some() && !stopping {
-                stopping = true;
-                waiting.clear();
-                output::notice(self.common, "stopping: runs in training save their step first");
-                workers.iter_mut().for_each(|worker| drop(worker.input.take()));
+        let total = jobs.iter().map(Wanted::units).sum();
+        let mut meter = Meter::start(self.common, "steps", shift.units_done(), total);
+        while !shift.is_over() {
+            if interrupt.signal().is_some() && !shift.stopping {
+                shift.stop();
             }
-            while workers.len() < self.workers
-                && let Some(index) = waiting.pop(Instant::now())
-            {
-                let Wanted { name, job, folder_needed } = &jobs[index];
-                // By now another process may be at it, or have done it. In this order: who let go of it has left its score.
-                let held = Claim::is_held(&job.folder(self.out));
-                ledger.read_again();
-                if let Some(score) = self.finished(job, ledger, *folder_needed) {
-                    output::detail(self.common, format!("{name}: done by another process"));
-                    ledger.add(&score)?;
-                    outcomes.scores.insert(job.id.clone(), score);
-                    done += units(job);
-                    settled(&outcomes);
-                } else if held {
-                    if !std::mem::replace(&mut told, true) {
-                        output::notice(self.common, "another process works on some of these runs: they are waited for");
-                    }
-                    waiting.put_off(index, Instant::now());
-                } else {
-                    workers.push(self.start(job, index, sender.clone())?);
+            if shift.start_workers()? {
+                settled(&shift.outcomes);
+            }
+            match shift.wait(TICK).map(|index| shift.end_of(index)).transpose()? {
+                Some(true) => settled(&shift.outcomes),
+                Some(false) => {}
+                None => {
+                    meter.advance(shift.units_done(), || format!("{} of {} runs done,", shift.settled(), jobs.len()));
                 }
             }
-            if workers.is_empty() && waiting.is_empty() {
-                break;
-            }
-            let Some(index) = self.wait(&events, &mut workers) else {
-                let running: u64 = workers.iter().map(|worker| worker.step).sum();
-                let settled = outcomes.scores.len() + outcomes.failures.len();
-                meter.advance(done + running, || format!("{settled} of {} runs done,", jobs.len()));
-                continue;
-            };
-            let place = workers.iter().position(|worker| worker.index == index).expect("a running worker ended");
-            let mut worker = workers.swap_remove(place);
-            let status = worker.child.wait().map_err(|e| CliError::io("worker", e))?;
-            let Wanted { name, job, .. } = &jobs[index];
-            match (status.success().then(|| job.finished(self.out)).flatten(), stopping) {
-                (Some(score), _) => {
-                    output::detail(self.common, format!("{name}: done"));
-                    ledger.add(&score)?;
-                    outcomes.scores.insert(job.id.clone(), score);
-                }
-                (None, true) => continue,
-                (None, false) if status.code() == Some(TAKEN.into()) => {
-                    waiting.put_off(index, Instant::now());
-                    continue;
-                }
-                (None, false) => {
-                    let words = self.last_words(job, status);
-                    output::say(format!("{name}: failed: {words}"));
-                    outcomes.failures.insert(job.id.clone(), words);
-                }
-            }
-            outcomes.ran += 1;
-            done += units(job);
-            settled(&outcomes);
         }
         meter.finish();
         match interrupt.signal() {
             Some(signal) => {
-                let (done, total) = (outcomes.scores.len(), jobs.len());
+                let (done, total) = (shift.outcomes.scores.len(), jobs.len());
                 Err(CliError::ReproduceStopped { signal, done, total })
             }
-            None => Ok(outcomes),
+            None => Ok(shift.outcomes),
         }
     }
+}
 
-    fn start(&self, job: &Job, index: usize, events: Sender<Event>) -> Result<Worker, CliError> {
-        let folder = job.folder(self.out);
-        std::fs::create_dir_all(&folder).map_err(|e| CliError::io(&folder, e))?;
-        let text = serde_json::to_string_pretty(job).expect("numbers and names can be written as JSON");
-        write_whole(&folder.join("job.json"), (text + "\n").as_bytes())?;
-        let words = words_file(&folder);
-        let errors = std::fs::File::create(&words).map_err(|e| CliError::io(&words, e))?;
-        let mut command = Command::new(self.program);
-        command.arg("reproduce-job").arg(&folder).args(["--quiet", "--threads", &self.threads.to_string()]);
-        if let Some(path) = self.common.data_dir() {
-            command.arg("--data-dir").arg(path);
+/// Jobs under way. Jobs are known by their place in the list.
+struct Shift<'s> {
+    schedule: &'s Schedule<'s>,
+    jobs: &'s [Wanted],
+    ledger: &'s mut Ledger,
+    outcomes: Outcomes,
+    waiting: Queue,
+    workers: Vec<Worker>,
+    /// What workers say, and where they say it.
+    events: (Sender<Event>, Receiver<Event>),
+    stopping: bool,
+    /// Whether it was said that others are waited for.
+    told: bool,
+}
+
+impl<'s> Shift<'s> {
+    /// Finds what is finished already.
+    fn begin(schedule: &'s Schedule, jobs: &'s [Wanted], ledger: &'s mut Ledger) -> Result<Self, CliError> {
+        let (outcomes, waiting, workers) = (Outcomes::default(), Queue::default(), Vec::new());
+        let events = channel();
+        let mut shift =
+            Self { schedule, jobs, ledger, outcomes, waiting, workers, events, stopping: false, told: false };
+        for (index, Wanted { job, folder_needed, .. }) in jobs.iter().enumerate() {
+            match schedule.finished(job, shift.ledger, *folder_needed) {
+                Some(score) => shift.keep(score)?,
+                None => shift.waiting.push(index),
+            }
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
-        // Ctrl-C on a terminal reaches this process only, which then stops its workers in its own way.
-        #[cfg(unix)]
+        Ok(shift)
+    }
+
+    fn keep(&mut self, score: Score) -> Result<(), CliError> {
+        self.ledger.add(&score)?;
+        self.outcomes.scores.insert(score.id.clone(), score);
+        Ok(())
+    }
+
+    /// Starts what there is room for; whether a job was settled by that, because another process has done it meanwhile.
+    fn start_workers(&mut self) -> Result<bool, CliError> {
+        let Schedule { common, out, .. } = *self.schedule;
+        let mut settled = false;
+        while self.workers.len() < self.schedule.workers
+            && let Some(index) = self.waiting.pop(Instant::now())
         {
-            use std::os::unix::process::CommandExt;
-            command.process_group(0).arg0("mad");
-        }
-        let mut child = command.spawn().map_err(|e| CliError::io(self.program, e))?;
-        let (input, lines) = (child.stdin.take(), child.stdout.take());
-        std::thread::spawn(move || {
-            for line in lines.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok) {
-                let step = line.strip_prefix("step ").and_then(|number| number.parse().ok());
-                let _ = step.map_or(Ok(()), |step| events.send(Event::Step(index, step)));
-            }
-            let _ = events.send(Event::Ended(index));
-        });
-        Ok(Worker { child, input, index, step: 0 })
-    }
-
-    /// Takes note of steps for a tick; the job whose worker ended, if one did.
-    fn wait(&self, events: &Receiver<Event>, workers: &mut [Worker]) -> Option<usize> {
-        let until = Instant::now() + TICK;
-        loop {
-            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Event::Ended(index)) => return Some(index),
-                Ok(Event::Step(index, step)) => {
-                    workers.iter_mut().filter(|w| w.index == index).for_each(|w| w.step = step);
+            let Wanted { name, job, folder_needed } = &self.jobs[index];
+            // In this order: who let go of a job has left its score.
+            let held = Claim::is_held(&job.folder(out));
+            self.ledger.read_again();
+            if let Some(score) = self.schedule.finished(job, self.ledger, *folder_needed) {
+                output::detail(common, format!("{name}: done by another process"));
+                self.keep(score)?;
+                settled = true;
+            } else if held {
+                if !std::mem::replace(&mut self.told, true) {
+                    output::notice(common, "another process works on some of these runs: they are waited for");
                 }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+                self.waiting.put_off(index, Instant::now());
+            } else {
+                self.workers.push(Worker::start(self.schedule, job, index, self.events.0.clone())?);
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Takes note of steps for a while; the job whose worker ended, if one did.
+    fn wait(&mut self, time: Duration) -> Option<usize> {
+        let until = Instant::now() + time;
+        loop {
+            match self.events.1.recv_timeout(until.saturating_duration_since(Instant::now())).ok()? {
+                Event::Ended(index) => return Some(index),
+                Event::Step(index, step) => {
+                    self.workers
+                        .iter_mut()
+                        .filter(|worker| worker.index == index)
+                        .for_each(|worker| worker.step = step);
+                }
             }
         }
     }
 
-    /// The end of what a worker wrote to standard error.
-    fn last_words(&self, job: &Job, status: ExitStatus) -> String {
-        let text = std::fs::read_to_string(words_file(&job.folder(self.out))).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        match lines.len() {
-            0 => format!("{status}, without a word"),
-            n => lines[n.saturating_sub(LAST_WORDS)..].join("\n"),
+    /// Looks at what a worker that ended has left; whether its job is settled.
+    fn end_of(&mut self, index: usize) -> Result<bool, CliError> {
+        let Schedule { common, out, .. } = *self.schedule;
+        let place = self.workers.iter().position(|worker| worker.index == index).expect("a running worker ended");
+        let status = self.workers.swap_remove(place).status()?;
+        let Wanted { name, job, .. } = &self.jobs[index];
+        match status.success().then(|| job.finished(out)).flatten() {
+            Some(score) => {
+                output::detail(common, format!("{name}: done"));
+                self.keep(score)?;
+            }
+            None if self.stopping => return Ok(false),
+            None if status.code() == Some(TAKEN.into()) => {
+                self.waiting.put_off(index, Instant::now());
+                return Ok(false);
+            }
+            None => {
+                let words = Worker::last_words(&job.folder(out), status);
+                output::say(format!("{name}: failed: {words}"));
+                self.outcomes.failures.insert(job.id.clone(), words);
+            }
         }
+        self.outcomes.ran += 1;
+        Ok(true)
     }
-}
 
-fn words_file(folder: &Path) -> PathBuf {
-    folder.join("errors.txt")
-}
+    /// Starts nothing more and tells all workers to stop.
+    fn stop(&mut self) {
+        self.stopping = true;
+        self.waiting.clear();
+        output::notice(self.schedule.common, "stopping: runs in training save their step first");
+        self.workers.iter_mut().for_each(Worker::stop);
+    }
 
-/// How much work a job is, in steps.
-fn units(job: &Job) -> u64 {
-    job.steps + job.steps / SCORING_SHARE + 1
+    fn is_over(&self) -> bool {
+        self.workers.is_empty() && self.waiting.is_empty()
+    }
+
+    /// How many jobs are settled.
+    fn settled(&self) -> usize {
+        self.outcomes.scores.len() + self.outcomes.failures.len()
+    }
+
+    /// How much of the work is done.
+    fn units_done(&self) -> u64 {
+        let settled = self.jobs.iter().filter(|wanted| self.outcomes.settled(&wanted.job.id));
+        let running: u64 = self.workers.iter().map(|worker| worker.step).sum();
+        settled.map(Wanted::units).sum::<u64>() + running
+    }
 }
 
 #[cfg(test)]
@@ -292,6 +284,9 @@ mod tests {
         let score = serde_json::to_string(&testing::score("a", &[])).unwrap();
         std::fs::write(job.folder(&out).join("score.json"), score).unwrap();
         assert_eq!(finished(&Ledger::default()), [true, true], "both");
+        std::fs::write(job.folder(&out).join("run.partial"), "").unwrap();
+        assert_eq!(finished(&Ledger::default()), [true, false], "a run that is made again");
+        std::fs::remove_file(job.folder(&out).join("run.partial")).unwrap();
         std::fs::remove_file(job.folder(&out).join("run/run.json")).unwrap();
         assert_eq!(finished(&Ledger::default()), [true, false], "a score without its run");
         std::fs::write(job.folder(&out).join("run/pose.json"), "{}").unwrap();

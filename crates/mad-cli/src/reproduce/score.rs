@@ -63,9 +63,9 @@ impl Score {
         self.values.get(name).copied().flatten()
     }
 
-    /// Draws of its mean MMDs, if they are fewer than they should be.
-    pub fn few_draws(&self) -> Option<usize> {
-        self.draws.filter(|draws| *draws < LEAST_DRAWS)
+    /// Whether its mean MMDs are over fewer draws than they should be.
+    pub fn has_few_draws(&self) -> bool {
+        self.draws.is_some_and(|draws| draws < LEAST_DRAWS)
     }
 
     /// Seconds of training and scoring; `None` if they were not kept, as in some ledgers.
