@@ -10,6 +10,7 @@ mod input;
 mod interrupt;
 mod output;
 mod plot;
+mod pace;
 mod progress;
 mod report;
 mod reproduce;

@@ -19,6 +19,7 @@ pub mod rng;
 pub mod sample;
 pub mod special;
 
+pub use groups::copies;
 pub use length::Unit;
 pub use moments::Moments;
 pub use points::Points;
