@@ -35,9 +35,9 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     });
     output::result(common, "eval", fields, || {
         let rows = scores.measurements.iter().map(|m| vec![m.name.clone(), format!("{:.6}", m.value), m.note.clone()]);
-        let table = output::table(&["metric", "value", ""], rows);
+        let table = (rows.len() > 0).then(|| output::table(&["metric", "value", ""], rows));
         let closest = scores.closest.as_ref().map(|closest| closest_table(closest, &args.against));
-        [Some(table), closest].into_iter().flatten().collect::<Vec<_>>().join("\n")
+        [table, closest].into_iter().flatten().collect::<Vec<_>>().join("\n")
     })
 }
 

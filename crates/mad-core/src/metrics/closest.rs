@@ -100,7 +100,7 @@ pub fn closest(
 fn radii(unit: Unit, reference: &[f64]) -> [f64; 3] {
     match unit {
         Unit::Kilometre => [1.0, 5.0, 25.0],
-        Unit::Degree => [0.1, 1.0, 5.0],
+        Unit::Degree => [1.0, 5.0, 15.0],
         Unit::Plain => [0.05, 0.25, 0.5].map(|q| round(quantile(reference, q))),
     }
 }
