@@ -18,7 +18,8 @@ fn repeated_places(desk: &Desk, name: &str) {
     for i in 0..300u32 {
         let (a, b) = (f64::from(i * 37 % 97) * 0.31 - 15.0, f64::from(i * 53 % 89) * 0.47 - 20.0);
         for copy in 0..2 {
-            text += &format!("{a},{b},2020-{:02}-{:02},site {},{}\n", 1 + i / 28, 1 + i % 28, i % 40, 3 + (i + copy) % 5);
+            text +=
+                &format!("{a},{b},2020-{:02}-{:02},site {},{}\n", 1 + i / 28, 1 + i % 28, i % 40, 3 + (i + copy) % 5);
         }
     }
     desk.write(name, &text);
@@ -34,7 +35,9 @@ fn copies_of_training_rows_are_scored_apart() {
     repeated_places(&desk, "places.csv");
     // Exact likelihoods and bounds.
     for (run, settings) in [("kde", "--method kde --seed 1"), ("mad", TINY)] {
-        desk.ok(&format!("fit places.csv --manifold sphere:2 --columns lat,lon --out {run} {settings} --set split=random"));
+        desk.ok(&format!(
+            "fit places.csv --manifold sphere:2 --columns lat,lon --out {run} {settings} --set split=random"
+        ));
         let scores = desk.json(&format!("eval {run} --against test --metrics nll"));
         let parts = &scores["likelihood"];
         let [all, copies, new] = ["all", "copies", "new"].map(|part| parts[part]["n"].as_u64().expect("a count"));
@@ -50,7 +53,10 @@ fn copies_of_training_rows_are_scored_apart() {
         assert!(text.contains("rows equal to a training row") && text.contains(&format!("{name}_copies")), "{text}");
         desk.ok(&format!("report {run} --n 50"));
         let page = desk.read(&format!("{run}/report.html"));
-        assert!(page.contains(&format!("{name}_copies")) && page.contains(&format!("over {new} rows not equal")), "{run}");
+        assert!(
+            page.contains(&format!("{name}_copies")) && page.contains(&format!("over {new} rows not equal")),
+            "{run}"
+        );
     }
     desk.ok(&format!("fit places.csv --manifold sphere:2 --columns lat,lon --out distinct {TINY}"));
     let scores = desk.json("eval distinct --against test --metrics nll");
@@ -63,7 +69,9 @@ fn copies_of_training_rows_are_scored_apart() {
 fn distances_to_the_closest_training_row_are_reported_in_units_people_read() {
     let desk = Desk::new();
     repeated_places(&desk, "places.csv");
-    desk.ok("fit places.csv --manifold sphere:2 --columns lat,lon --out globe --method kde --seed 1 --set split=random");
+    desk.ok(
+        "fit places.csv --manifold sphere:2 --columns lat,lon --out globe --method kde --seed 1 --set split=random",
+    );
     let closest = desk.json("eval globe --against test --metrics closest")["closest"].clone();
     assert_eq!((closest["unit"].as_str(), closest["radii"].as_array().map(Vec::len)), (Some("km"), Some(3)));
     assert!(number(&closest["reference"]["equal"]) > 0.5, "{closest}");
@@ -71,14 +79,18 @@ fn distances_to_the_closest_training_row_are_reported_in_units_people_read() {
     let text = desk.ok("eval globe --against test --metrics closest");
     assert!(text.contains("distance to the closest training row, km") && text.contains("within 5 km"), "{text}");
     let fields = desk.json("report globe --n 50");
-    assert_eq!((fields["closest"]["unit"].as_str(), fields["training"]["finished"].as_bool()), (Some("km"), Some(true)));
+    assert_eq!(
+        (fields["closest"]["unit"].as_str(), fields["training"]["finished"].as_bool()),
+        (Some("km"), Some(true))
+    );
     assert!(number(&fields["likelihood"]["copies"]["n"]) > 0.0, "{fields}");
     let page = desk.read("globe/report.html");
     assert!(page.contains("closest-figure") && page.contains("Distance to the closest training row"), "no plot");
 
     desk.ok(&format!("fit so3-mixture:3 --rows 300 --out so3 {TINY}"));
     assert_eq!(desk.json("eval so3 --against test --metrics closest")["closest"]["unit"], "deg");
-    let error = desk.fails(2, "eval places.csv --against places.csv --manifold sphere:2 --columns lat,lon --metrics closest");
+    let error =
+        desk.fails(2, "eval places.csv --against places.csv --manifold sphere:2 --columns lat,lon --metrics closest");
     assert!(error.contains("closest needs a run folder"), "{error}");
 }
 
@@ -87,7 +99,9 @@ fn rows_can_be_split_by_blocks_time_and_group() {
     let desk = Desk::new();
     repeated_places(&desk, "places.csv");
     let fit = |out: &str, split: &str| {
-        format!("fit places.csv --manifold sphere:2 --columns lat,lon --method kde --seed 1 --out {out} --set split={split}")
+        format!(
+            "fit places.csv --manifold sphere:2 --columns lat,lon --method kde --seed 1 --out {out} --set split={split}"
+        )
     };
     for (split, units) in [("blocks:5km", "blocks"), ("time:when", "times"), ("group:site", "groups")] {
         let said = told(&desk, &fit(units, split));
@@ -189,7 +203,10 @@ fn unfinished_runs_say_so_everywhere() {
             assert!(said.contains("20 of 40 steps are done"), "{words}: {said}");
             let fields = desk.json(&words);
             assert_eq!(fields["training"]["finished"], false, "{words}: {fields}");
-            assert_eq!((fields["training"]["step"].as_u64(), fields["training"]["steps"].as_u64()), (Some(20), Some(40)));
+            assert_eq!(
+                (fields["training"]["step"].as_u64(), fields["training"]["steps"].as_u64()),
+                (Some(20), Some(40))
+            );
         }
         desk.ok(&format!("{fit} 40 --resume"));
         let fields = desk.json(&format!("eval {run} --against test --metrics nll"));
@@ -207,6 +224,17 @@ fn conditions_outside_the_data_are_warned_of() {
     for inside in [3, 5, 7] {
         let said = told(&desk, &format!("sample run --n 5 --seed 1 --given mag={inside} --out s.csv"));
         assert!(!said.contains("warning"), "{said}");
+    }
+}
+
+#[test]
+fn plots_are_titled_with_the_data() {
+    let desk = Desk::new();
+    repeated_places(&desk, "places.csv");
+    desk.ok("fit places.csv --manifold sphere:2 --columns lat,lon --method mixture --seed 1 --out run");
+    for what in ["samples", "density"] {
+        desk.ok(&format!("plot run --what {what} --n 100 --out {what}.svg"));
+        assert!(desk.read(&format!("{what}.svg")).contains("places.csv on sphere:2"), "{what}");
     }
 }
 

@@ -83,7 +83,14 @@ impl<'a> Neighbours<'a> {
             let mut component = vec![row as u32];
             let mut next = 0;
             while let Some(row) = component.get(next).copied() {
-                self.take_within(self.points.row(row as usize), distance, 0, self.order.len(), &mut left, &mut component);
+                self.take_within(
+                    self.points.row(row as usize),
+                    distance,
+                    0,
+                    self.order.len(),
+                    &mut left,
+                    &mut component,
+                );
                 next += 1;
             }
             component.sort_unstable();
@@ -93,15 +100,7 @@ impl<'a> Neighbours<'a> {
     }
 
     /// Moves all points of a range that are left and at most `limit` away from `x` to `found`.
-    fn take_within(
-        &self,
-        x: &[f64],
-        limit: f64,
-        start: usize,
-        end: usize,
-        left: &mut Left,
-        found: &mut Vec<u32>,
-    ) {
+    fn take_within(&self, x: &[f64], limit: f64, start: usize, end: usize, left: &mut Left, found: &mut Vec<u32>) {
         if !left.any(start, end) {
             return;
         }

@@ -260,7 +260,8 @@ fn repeated_rows_of_the_reference_do_not_tell_samples_apart() {
     let training = vmf(4000, 0, 3);
     let samples = vmf(1500, 0, 2);
     let training = Some(&training);
-    let c = Comparison { manifold: sphere.as_ref(), samples: &samples, reference: &reference, training, draws: 4, seed: 0 };
+    let c =
+        Comparison { manifold: sphere.as_ref(), samples: &samples, reference: &reference, training, draws: 4, seed: 0 };
     let numbers = (metric("mmd").unwrap().measure)(&c).unwrap();
     let value = |name: &str| numbers.iter().find(|m| m.name == name).unwrap().value;
     let again = mmd(sphere.as_ref(), &Kernel::HeatSphere, &samples, &reference.head(1000)).unwrap();

@@ -123,7 +123,10 @@ fn blocks_exist_on_every_kind_of_set() {
                 "categorical" => cells.iter_mut().for_each(|v| *v = (*v * 20.0).round()),
                 _ => {}
             }
-            table.push(row + 2, cells.iter().map(|v| if spec == "categorical" { format!("w{v}") } else { v.to_string() }));
+            table.push(
+                row + 2,
+                cells.iter().map(|v| if spec == "categorical" { format!("w{v}") } else { v.to_string() }),
+            );
         }
         let loaded = load(&table, spec, &ColumnOptions::default()).unwrap();
         let split = split(&table, &loaded, rule, 0).unwrap();
@@ -162,7 +165,8 @@ fn three_groups_make_three_parts_and_two_are_refused() {
     let table = |groups: usize| {
         let mut table = Table::text("t.csv", Some(vec!["x".into(), "g".into(), "t".into()]), 3);
         (0..60).for_each(|i| table.push(i + 2, [i.to_string(), (i % groups).to_string(), (i % groups).to_string()]));
-        let loaded = load(&table, "euclid:1", &ColumnOptions { columns: Some("x".into()), ..Default::default() }).unwrap();
+        let loaded =
+            load(&table, "euclid:1", &ColumnOptions { columns: Some("x".into()), ..Default::default() }).unwrap();
         (table, loaded)
     };
     for rule in ["group:g", "time:t"] {
@@ -181,7 +185,10 @@ fn mistakes_name_the_column_the_row_or_the_unit() {
     let (table, loaded) = places(50, 0);
     let error = |rule: &str| split(&table, &loaded, rule, 0).unwrap_err();
     let text = error("group:evnt").to_string();
-    assert!(error("group:evnt").is_usage() && text.contains("`evnt`") && text.contains("lat, lon, when, event"), "{text}");
+    assert!(
+        error("group:evnt").is_usage() && text.contains("`evnt`") && text.contains("lat, lon, when, event"),
+        "{text}"
+    );
     let text = error("time:event").to_string();
     assert!(text.contains("line 2") && text.contains("`event 0` is neither a number nor a date"), "{text}");
     let text = error("blocks:30000km").to_string();

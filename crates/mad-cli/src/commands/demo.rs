@@ -1,9 +1,9 @@
 //! `mad demo`: the whole way on the embedded earthquakes, MAD beside DSM.
 
-use super::scores::{LikelihoodScore, compare};
 use super::fit::{contents, train_contents};
 use super::opened::{Opened, SamplerChoice};
 use super::plot::beside;
+use super::scores::{LikelihoodScore, compare};
 use crate::args::{Common, Demo};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;

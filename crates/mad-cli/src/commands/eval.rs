@@ -24,7 +24,8 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
         return Err(CliError::Usage("--draws is for pose runs; --n is the number of samples".into()));
     }
     check_names(&args.metrics)?;
-    let (scores, training) = if args.what.is_dir() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null) };
+    let (scores, training) =
+        if args.what.is_dir() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null) };
     let mut fields = Map::new();
     for m in &scores.measurements {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));

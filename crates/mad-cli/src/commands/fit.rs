@@ -269,13 +269,7 @@ pub(super) fn is_bound(line: &Value) -> bool {
     line["is_bound"] != false
 }
 
-fn report(
-    common: &Common,
-    args: &Fit,
-    contents: &Contents,
-    fit: &train::Fit,
-    prepared: f64,
-) -> Result<(), CliError> {
+fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit, prepared: f64) -> Result<(), CliError> {
     let selected = fit.run.selected_step().map_err(mad_nn::run::RunError::from)?;
     let metrics = fit.run.metrics()?;
     let score = metrics.iter().rfind(|line| line["step"] == selected && line["nll"].is_number());

@@ -130,7 +130,9 @@ pub fn tell_unfinished(common: &Common, path: &Path, status: TrainingStatus) {
         let run = path.display();
         output::notice(
             common,
-            format!("{run}: training is not finished: {step} of {steps} steps are done; `mad fit … --resume` continues"),
+            format!(
+                "{run}: training is not finished: {step} of {steps} steps are done; `mad fit … --resume` continues"
+            ),
         );
     }
 }

@@ -213,6 +213,7 @@ impl<'a> Subject<'a> {
         let mut facts = vec![
             ("Data", self.source.as_ref().map_or_else(|| "not recorded".into(), |source| source.data.clone())),
             ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
+            ("Split", config.split.clone()),
             ("Set", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
             ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), run.info().dim)),
             ("Method", format!("{}: {}", config.method, method.summary)),

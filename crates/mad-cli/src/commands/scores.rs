@@ -87,7 +87,8 @@ impl LikelihoodScore {
             0.0 => String::new(),
             share => format!("; {:.1} % of the points have the density of another one", 100.0 * share),
         };
-        let none = if self.copies.is_some_and(|copies| copies.n == 0) { "; no row is a copy of a training row" } else { "" };
+        let none =
+            if self.copies.is_some_and(|copies| copies.n == 0) { "; no row is a copy of a training row" } else { "" };
         let error = self.all.error();
         let note = format!("{error}nats w.r.t. volume; {kind}lower is better{none}{elsewhere}");
         let mut lines = vec![Measurement { name: name.into(), value: self.all.nll.unwrap_or(f64::NAN), note }];

@@ -143,7 +143,9 @@ impl<'a> Builder<'a, '_> {
         let per_row = (PER_ROW / sets.max(1)).max(1);
         for first in (0..pairs).step_by(per_row) {
             let shown = first..pairs.min(first + per_row);
-            self.figure.push_row(shown.flat_map(|pair| (0..sets).map(move |set| (pair, set))).map(|(p, s)| panel(p, s)).collect());
+            self.figure.push_row(
+                shown.flat_map(|pair| (0..sets).map(move |set| (pair, set))).map(|(p, s)| panel(p, s)).collect(),
+            );
         }
     }
 

@@ -70,10 +70,8 @@ fn every_view_gives_well_formed_svg() {
 fn data_and_model_stand_side_by_side_for_every_pair() {
     let angles = on_circles(30, 7);
     let poses = Points::from_vec([0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0].repeat(9), 7);
-    let cases = [
-        (View::Angles(7), &angles, 12),
-        (View::Blocks(vec![(4, View::Rotations), (3, View::Scatter)]), &poses, 4),
-    ];
+    let cases =
+        [(View::Angles(7), &angles, 12), (View::Blocks(vec![(4, View::Rotations), (3, View::Scatter)]), &poses, 4)];
     for (view, points, least) in cases {
         let panels = [PointsPanel { title: "DATA", points }, PointsPanel { title: "MODEL", points }];
         let svg = points_figure(&view, &panels, &PointsOptions::default()).unwrap().to_svg();

@@ -80,7 +80,8 @@ mod tests {
         assert!(drawn.len() <= DRAWN + 1 && drawn.last() == Some(&(10_000.0, 1.0)));
         assert!(drawn.iter().all(|(x, y)| (y - x / 10_000.0).abs() < 1e-12));
         // All samples are copies: there is no distance to draw, but no reason to fail either.
-        let closest = Closest { unit: Unit::Degree, radii: [0.1, 1.0, 5.0], samples: distances(vec![0.0]), reference: many };
+        let closest =
+            Closest { unit: Unit::Degree, radii: [0.1, 1.0, 5.0], samples: distances(vec![0.0]), reference: many };
         assert!(!section(&closest).is_empty());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::job::{Job, TimePoint};
 use crate::args::Common;
-use crate::commands::scores::FLOOR_DRAWS;
 use crate::commands::opened::{Opened, SamplerChoice};
+use crate::commands::scores::FLOOR_DRAWS;
 use crate::error::CliError;
 use mad_core::Points;
 use mad_core::data::generators::{self, so3_mixture::So3Mixture};

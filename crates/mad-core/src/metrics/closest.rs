@@ -4,7 +4,7 @@ use super::{
     MetricError,
     mmd::{check, subset},
 };
-use crate::{Points, Unit, groups::copies, groups::Groups, manifold::Manifold, neighbours::Neighbours};
+use crate::{Points, Unit, groups::Groups, groups::copies, manifold::Manifold, neighbours::Neighbours};
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -6,9 +6,9 @@ use super::{
     mmd::{check, subset},
 };
 use crate::{Points, groups::Groups, manifold::Manifold};
-use std::borrow::Cow;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Result of the nearest-neighbour two-sample test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -159,10 +159,9 @@ impl<'a> Session<'a> {
         let (training, folder) = (run.training(), run.checkpoints());
         let saved = checkpoint::steps(&folder)?.last().copied();
         let state = match saved {
-            Some(step) => in_file_units(
-                checkpoint::load(&folder, step, objective.layout(), &run.identity())?,
-                run.log_jacobian(),
-            ),
+            Some(step) => {
+                in_file_units(checkpoint::load(&folder, step, objective.layout(), &run.identity())?, run.log_jacobian())
+            }
             None => State { weights: Weights::new(objective.initialise(training.seed)), progress: Progress::default() },
         };
         let log = Log::open(disk, run.path(), saved)?;

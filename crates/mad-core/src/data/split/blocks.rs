@@ -40,7 +40,9 @@ pub(super) fn divide(
     let blocks: Vec<Vec<u32>> = blocks.iter().map(in_rows).collect();
     let mut division = Division::assign(blocks, "blocks", rule, fractions, &mut rng)?;
     division.keep_apart(points, manifold, distance);
-    for (part, (rows, share)) in ["training", "validation", "test"].into_iter().zip(division.parts.iter().zip(fractions)) {
+    for (part, (rows, share)) in
+        ["training", "validation", "test"].into_iter().zip(division.parts.iter().zip(fractions))
+    {
         if rows.is_empty() && share > 0.0 {
             return Err(SplitError::Crowded { rule: rule.to_string(), part });
         }

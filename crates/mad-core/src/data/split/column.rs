@@ -119,8 +119,9 @@ fn instant(text: &str) -> Option<f64> {
     }
     // Days from the civil calendar, with years that begin in March.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
-        - 719_469;
+    let days =
+        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
+            - 719_469;
     let clock = |text: &str| -> Option<f64> {
         let mut fields = text.split(':');
         let (hour, minute) = (number(fields.next()?)?, number(fields.next()?)?);
@@ -156,7 +157,9 @@ mod tests {
         assert_eq!(instant("2024-05-31 12:30:00.5"), Some(1_717_158_600.5));
         assert_eq!(instant("2024-05-31T12:30:00+02:00"), Some(1_717_151_400.0));
         assert!(instant("1969-12-31T23:59") < Some(0.0));
-        for text in ["", "today", "2024-13-01", "31.05.2024", "2024-05-31T25:00", "2024-05-31x", "20240-5-31", "２024-05"] {
+        for text in
+            ["", "today", "2024-13-01", "31.05.2024", "2024-05-31T25:00", "2024-05-31x", "20240-5-31", "２024-05"]
+        {
             assert_eq!(instant(text), None, "{text}");
         }
     }
