@@ -9,6 +9,7 @@ mod error;
 mod input;
 mod interrupt;
 mod output;
+mod pace;
 mod plot;
 mod progress;
 mod report;

@@ -54,6 +54,7 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     let n = densities.len() as f64;
     let mean = densities.iter().map(|d| d.0).sum::<f64>() / n;
     let mut fields = json!({ "n": densities.len(), "mean_log_density": mean, "out": args.out, "steps": args.steps });
+    fields["training"] = opened.training();
     let text = if args.grid.is_some() {
         // Equal cells of the base: the integral of p is the mean of dp/dμ under the uniform measure.
         let uniform = manifold.uniform();

@@ -8,7 +8,9 @@ use mad_core::Points;
 use mad_core::data::{Columns, Table};
 use mad_nn::method::{Fitted, SampleRequest, Sampled};
 use mad_nn::run::RunError;
+use mad_nn::train::TrainingStatus;
 use mad_nn::{Part, Run};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Points handed to the flow at once, between two looks at the progress.
@@ -18,6 +20,7 @@ const DENSITY_BLOCK: usize = 1024;
 pub struct Opened {
     pub run: Run,
     pub model: Box<dyn Fitted>,
+    pub status: TrainingStatus,
 }
 
 /// Which sampler to use, where the user said so.
@@ -31,19 +34,13 @@ impl Opened {
     /// Opens the run folder at `path` for answers of the model, and says if it was not trained to the end.
     pub fn noticed(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::new(path)?;
-        if let Some((done, asked)) = opened.unfinished()? {
-            let folder = path.display();
-            output::notice(common, format!("{folder}: {done} of {asked} steps are done; `mad fit … --resume` goes on"));
-        }
+        tell_unfinished(common, path, opened.status);
         Ok(opened)
     }
 
-    /// Steps done and asked for, if the run was interrupted.
-    fn unfinished(&self) -> Result<Option<(u64, u64)>, CliError> {
-        let config = self.run.config();
-        let done = self.run.steps().map_err(RunError::from)?.last().copied().unwrap_or(0);
-        // With patience a run may end before its last step.
-        Ok((done < config.steps && config.patience == 0).then_some((done, config.steps)))
+    /// How far the run is trained, for `--json`.
+    pub fn training(&self) -> Value {
+        json!(self.status)
     }
 
     /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
@@ -72,14 +69,16 @@ impl Opened {
     pub fn new(path: &Path) -> Result<Self, CliError> {
         let run = Run::open(path)?;
         let model = run.fitted()?;
-        Ok(Self { run, model })
+        let status = run.status().map_err(RunError::from)?;
+        Ok(Self { run, model, status })
     }
 
     /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
     pub fn at(path: &Path, step: u64) -> Result<Self, CliError> {
         let run = Run::open(path)?;
         let model = run.fitted_at(step)?;
-        Ok(Self { run, model })
+        let status = run.status().map_err(RunError::from)?;
+        Ok(Self { run, model, status })
     }
 
     /// How points are read and written.
@@ -121,6 +120,20 @@ impl Opened {
         }
         meter.finish();
         all
+    }
+}
+
+/// Warns that a run was interrupted, so that nobody takes its answers for those of a trained model.
+pub fn tell_unfinished(common: &Common, path: &Path, status: TrainingStatus) {
+    let TrainingStatus { step, steps, finished } = status;
+    if !finished {
+        let run = path.display();
+        output::notice(
+            common,
+            format!(
+                "{run}: training is not finished: {step} of {steps} steps are done; `mad fit … --resume` continues"
+            ),
+        );
     }
 }
 

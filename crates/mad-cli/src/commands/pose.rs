@@ -1,7 +1,7 @@
 //! `mad pose`, and what `mad fit` and `mad eval` do with pictures of solids.
 
 use super::fit::Watcher;
-use super::opened::seed_or_fresh;
+use super::opened::{seed_or_fresh, tell_unfinished};
 use crate::args::{Common, Eval, Fit, Pose, Reading};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -126,9 +126,12 @@ pub fn eval(common: &Common, args: &Eval) -> Result<(), CliError> {
     if let Some(nfe) = args.nfe {
         run = run.with_nfe(nfe as usize)?;
     }
+    let status = run.status()?;
+    tell_unfinished(common, &args.what, status);
     let draws = args.draws.map_or(TEST_DRAWS, |n| n as usize);
     let report = score_pose(&run, None, args.n.unwrap_or(TEST_IMAGES), draws, args.seed)?;
-    let fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
+    let mut fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
+    fields["training"] = json!(status);
     output::result(common, "eval", fields, || {
         let rows = rows(&report).into_iter().map(Vec::from);
         output::table(&["metric", "value", &format!("{} pictures", report.images)], rows)
@@ -174,6 +177,8 @@ pub fn rows(report: &PoseReport) -> Vec<[String; 3]> {
 pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
     args.plot.as_deref().map(Format::of).transpose()?;
     let run = PoseRun::open(&args.run)?;
+    let status = run.status()?;
+    tell_unfinished(common, &args.run, status);
     let seed = seed_or_fresh(common, args.seed);
     let bytes = bounded(&args.image, MAX_PICTURE)?;
     let picture =
@@ -191,7 +196,10 @@ pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
     let mut file = writer(&args.out, &header)?;
     file.write(&rows)?;
     file.finish()?;
-    let fields = json!({ "run": args.run, "image": args.image, "seed": seed, "n": args.n, "out": args.out });
+    let fields = json!({
+        "run": args.run, "image": args.image, "seed": seed, "n": args.n, "out": args.out,
+        "training": status,
+    });
     output::result_of_data(common, "pose", &args.out, fields, || format!("{} poses", args.n))
 }
 

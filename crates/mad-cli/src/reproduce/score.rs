@@ -2,8 +2,8 @@
 
 use super::job::{Job, TimePoint};
 use crate::args::Common;
-use crate::commands::eval::FLOOR_DRAWS;
 use crate::commands::opened::{Opened, SamplerChoice};
+use crate::commands::scores::FLOOR_DRAWS;
 use crate::error::CliError;
 use mad_core::Moments;
 use mad_core::Points;

@@ -38,6 +38,6 @@ pub use layout::Layout;
 pub use load::{LoadError, Loaded, decode_skipping, load, load_skipping, manifold_named, names_file};
 pub use npy_file::{points_from_npy, points_to_npy};
 pub use output::{Output, RowWriter};
-pub use split::{Duplicates, FRACTIONS, Split, SplitKind, duplicates};
+pub use split::{Distance, Duplicates, FRACTIONS, Split, SplitError, SplitKind, SplitRule, SplitSummary, duplicates};
 pub use support::support;
 pub use table::{Cell, Table};
