@@ -13,6 +13,7 @@ use mad_nn::Part;
 use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     for m in &measurements {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
     }
-    let fields = json!({ "against": args.against, "metrics": Value::Object(fields) });
+    let fields = json!({ "against": args.against.to_string_lossy(), "metrics": Value::Object(fields) });
     output::result(common, "eval", fields, || {
         let rows = measurements.iter().map(|m| vec![m.name.clone(), format!("{:.6}", m.value), m.note.clone()]);
         output::table(&["metric", "value", ""], rows)
@@ -105,7 +106,7 @@ fn of_run(common: &Common, args: &Eval) -> Result<Vec<Measurement>, CliError> {
 }
 
 /// A warning if some rows of a file were trained on.
-fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<String>, CliError> {
+fn seen(opened: &Opened, against: &OsStr, reference: &Points) -> Result<Option<String>, CliError> {
     if part_named(against).is_some() || opened.run.manifold().intrinsic_dim() == 0 {
         return Ok(None);
     }
@@ -115,8 +116,9 @@ fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<Str
     Ok((known > 0).then(|| {
         let all = reference.len();
         format!(
-            "{known} of {all} rows of {against} are points that the model was trained on, so that scores flatter it; \
-                 `--against test` has rows that were kept from it"
+            "{known} of {all} rows of {} are points that the model was trained on, so that scores flatter it; \
+                 `--against test` has rows that were kept from it",
+            against.to_string_lossy()
         )
     }))
 }

@@ -6,6 +6,7 @@ use super::opened::{Opened, SamplerChoice};
 use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::plot::{
     CurvePanel, DensityPanel, Figure, Format, PointsOptions, PointsPanel, Scale, Series, curves, density_globes,
     density_map, density_of_angles, points_figure,
@@ -25,6 +26,7 @@ const DENSITY_STEPS: usize = 15;
 pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     let out = args.out.clone().unwrap_or_else(|| args.run.join("plot.svg"));
     Format::of(&out)?;
+    require_apart(&out, Some(&args.run), &[])?;
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let opened = match args.what {
         PlotWhat::Curves => Opened::new(&args.run)?,
@@ -46,7 +48,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
         }
     }
-    output::result(common, "plot", json!({ "out": out }), || format!("wrote {}", out.display()))
+    output::result(common, "plot", json!({ "out": output::shown(&out) }), || format!("wrote {}", out.display()))
 }
 
 /// Draws data beside samples of one or more models, once for every file.
