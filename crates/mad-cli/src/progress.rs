@@ -3,6 +3,7 @@
 use crate::args::{Common, Progress};
 use crate::output;
 use crate::pace::Pace;
+use crate::printable::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -27,13 +28,14 @@ enum How {
 impl Meter {
     /// A meter for `total` units of work of which `from` are done already.
     pub fn start(common: &Common, label: &str, from: u64, total: u64) -> Self {
+        let label = printable(label).into_owned();
         let how = match common.progress {
             _ if common.quiet => How::Nothing,
             Progress::None => How::Nothing,
-            Progress::Auto if std::io::stderr().is_terminal() => How::Bar(bar(label, from, total)),
+            Progress::Auto if std::io::stderr().is_terminal() => How::Bar(bar(&label, from, total)),
             Progress::Auto | Progress::Plain => How::Plain { last: Instant::now() },
         };
-        Self { how, label: label.to_owned(), total, pace: Pace::default() }
+        Self { how, label, total, pace: Pace::default() }
     }
 
     /// Reports that `done` units are done; `note` is said beside it, such as the loss.

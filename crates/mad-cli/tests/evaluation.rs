@@ -1,7 +1,7 @@
 //! Scores say what they are scores of: copies, close rows, splits, units, and how far a run is trained.
 
 mod common;
-use common::{Desk, TINY, data_dir};
+use common::{Desk, TINY};
 use serde_json::Value;
 
 /// Standard error of a command that must succeed.
@@ -127,20 +127,6 @@ fn rows_can_be_split_by_blocks_time_and_group() {
     told(&desk, &format!("fit so3-mixture:3 --rows 300 --out turned {TINY} --set split=blocks:1deg"));
 }
 
-#[test]
-fn fires_are_split_in_blocks() {
-    let Some(data) = data_dir("fires_are_split_in_blocks") else { return };
-    let desk = Desk::new();
-    let said = told(
-        &desk,
-        &format!("fit fire --data-dir {} --method mixture --seed 0 --out run --set split=blocks:5km", data.display()),
-    );
-    assert!(said.contains("split blocks:5km: "), "{said}");
-    let closest = desk.json("eval run --against test --metrics closest")["closest"].clone();
-    // No test row is as close as 5 km to a training row; under the usual split most are.
-    assert_eq!(number(&closest["reference"]["within"][1]), 0.0, "{closest}");
-}
-
 /// Metrics, the closing line and `mad eval` give the likelihood in the units of the file, also after a resumed run.
 #[test]
 fn a_run_has_one_unit_of_likelihood() {
@@ -250,4 +236,26 @@ fn methods_without_steps_report_the_time_of_their_fit() {
     let fields = desk.json(&format!("{fit} again"));
     assert!(number(&fields["base_seconds"]) > 0.0, "{fields}");
     assert!(!told(&desk, &format!("{fit} third")).contains("has no training steps"));
+}
+
+/// Files that are not part of the repository: `MAD_DATA` names their folder.
+mod with_data {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs MAD_DATA"]
+    fn fires_are_split_in_blocks() {
+        let (desk, data) = (Desk::new(), common::data_dir());
+        let said = told(
+            &desk,
+            &format!(
+                "fit fire --data-dir {} --method mixture --seed 0 --out run --set split=blocks:5km",
+                data.display()
+            ),
+        );
+        assert!(said.contains("split blocks:5km: "), "{said}");
+        let closest = desk.json("eval run --against test --metrics closest")["closest"].clone();
+        // No test row is as close as 5 km to a training row; under the usual split most are.
+        assert_eq!(number(&closest["reference"]["within"][1]), 0.0, "{closest}");
+    }
 }

@@ -4,6 +4,7 @@
 
 pub mod base;
 pub mod data;
+pub mod files;
 mod groups;
 mod length;
 pub mod likelihood;

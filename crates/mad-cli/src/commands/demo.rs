@@ -106,7 +106,7 @@ fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError
         });
         methods.insert(s.method.to_owned(), value);
     }
-    let fields = json!({ "out": args.out, "methods": Value::Object(methods) });
+    let fields = json!({ "out": output::shown(&args.out), "methods": Value::Object(methods) });
     output::result(common, "demo", fields, || {
         let header = ["method", "NLL bound (nats)", "MMD", "MMD floor", "drift", "seconds"];
         let rows = scores.iter().map(|s| {

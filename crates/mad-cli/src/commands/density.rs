@@ -5,13 +5,17 @@ use super::opened::Opened;
 use crate::args::{Common, Density};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use mad_core::data::{Cell, writer};
 use serde_json::json;
+use std::path::Path;
 
 /// Rows handed to the file at once.
 const BLOCK: usize = 4096;
 
 pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
+    let inputs: Vec<&Path> = args.at.as_deref().into_iter().collect();
+    require_apart(&args.out, Some(&args.run), &inputs)?;
     let opened = Opened::unconditional(common, &args.run)?;
     let manifold = opened.run.manifold().as_ref();
     let (points, mut header, mut rows) = match (&args.at, args.grid) {
@@ -53,7 +57,8 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
 
     let n = densities.len() as f64;
     let mean = densities.iter().map(|d| d.0).sum::<f64>() / n;
-    let mut fields = json!({ "n": densities.len(), "mean_log_density": mean, "out": args.out, "steps": args.steps });
+    let mut fields =
+        json!({ "n": densities.len(), "mean_log_density": mean, "out": output::shown(&args.out), "steps": args.steps });
     fields["training"] = opened.training();
     let text = if args.grid.is_some() {
         // Equal cells of the base: the integral of p is the mean of dp/dμ under the uniform measure.

@@ -13,6 +13,7 @@ use mad_core::metrics::MetricError;
 use mad_nn::Part;
 use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
+use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
@@ -31,13 +32,13 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
     }
     let fields = json!({
-        "against": args.against, "metrics": Value::Object(fields), "likelihood": scores.likelihood,
+        "against": args.against.to_string_lossy(), "metrics": Value::Object(fields), "likelihood": scores.likelihood,
         "closest": scores.closest, "training": training,
     });
     output::result(common, "eval", fields, || {
         let rows = scores.measurements.iter().map(|m| vec![m.name.clone(), format!("{:.6}", m.value), m.note.clone()]);
         let table = (rows.len() > 0).then(|| output::table(&["metric", "value", ""], rows));
-        let closest = scores.closest.as_ref().map(|closest| closest_table(closest, &args.against));
+        let closest = scores.closest.as_ref().map(|closest| closest_table(closest, &args.against.to_string_lossy()));
         [table, closest].into_iter().flatten().collect::<Vec<_>>().join("\n")
     })
 }
@@ -75,7 +76,7 @@ fn of_run(common: &Common, args: &Eval) -> Result<(Scores, Value), CliError> {
 }
 
 /// A warning if some rows of a file were trained on.
-fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<String>, CliError> {
+fn seen(opened: &Opened, against: &OsStr, reference: &Points) -> Result<Option<String>, CliError> {
     if part_named(against).is_some() || opened.run.manifold().intrinsic_dim() == 0 {
         return Ok(None);
     }
@@ -83,8 +84,9 @@ fn seen(opened: &Opened, against: &str, reference: &Points) -> Result<Option<Str
     Ok((known > 0).then(|| {
         let all = reference.len();
         format!(
-            "{known} of {all} rows of {against} are points that the model was trained on, so that scores flatter it; \
-                 `--against test` has rows that were kept from it"
+            "{known} of {all} rows of {} are points that the model was trained on, so that scores flatter it; \
+                 `--against test` has rows that were kept from it",
+            against.to_string_lossy()
         )
     }))
 }

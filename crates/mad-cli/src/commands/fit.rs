@@ -11,17 +11,21 @@ use crate::progress::Meter;
 use crate::source::Source;
 use mad_core::base::BaseChoice;
 use mad_core::data::{Loaded, SplitSummary, Table, duplicates, suggest};
+use mad_core::files::{ReadError, read_any};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
-use mad_nn::run::{Parts, require_free};
+use mad_nn::run::{Parts, require_free, require_resumable};
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
 use mad_nn::{Contents, Run};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
 
+/// Most bytes of a file of settings.
+const MAX_CONFIG: u64 = 1 << 20;
+
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
-    if let Some(solid) = crate::source::solid_of(&args.data) {
+    if let Some(solid) = args.data.to_str().and_then(crate::source::solid_of) {
         return pose::fit(common, args, solid);
     }
     if args.targets.is_some() {
@@ -30,11 +34,11 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
     let begun = args.out.join("run.json").is_file();
-    if !(args.resume && begun) {
-        // Before the data are read and a base is fitted, which may take minutes.
+    // Before the data are read and a base is fitted, which may take minutes.
+    if !args.resume {
         require_free(&args.out)?;
-    }
-    if args.resume && !begun {
+    } else if !begun {
+        require_resumable(&args.out, "run.json")?;
         output::notice(common, format!("there is no run at {} to resume; a new one begins", args.out.display()));
     }
     let (mut kept_manifold, mut kept_base) = (None, None);
@@ -75,7 +79,8 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let outcome = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?);
     if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
         let flags = args.reading.flags();
-        Source { data: args.data.clone(), manifold: typed, rows: args.rows, flags }.keep(&args.out)?;
+        let data = args.data.to_string_lossy().into_owned();
+        Source { data, manifold: typed, rows: args.rows, flags }.keep(&args.out)?;
     }
     let fit = outcome?;
     report(common, args, &contents, &fit, prepared)
@@ -96,7 +101,7 @@ fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliEr
         _ => Err(CliError::Usage(format!(
             "--manifold SPEC is missing, and the names of the columns do not say it; `mad data check {}` lists what is \
              possible",
-            args.data
+            input::quoted(&args.data.to_string_lossy())
         ))),
     }
 }
@@ -105,10 +110,7 @@ fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliEr
 fn asked(args: &Fit) -> Result<Partial, CliError> {
     let mut settings = match &args.config {
         None => Partial::new(),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
-            Partial::from_toml(&text, &path.display().to_string())?
-        }
+        Some(path) => Partial::from_toml(&config_text(path)?, &path.display().to_string())?,
     };
     for assignment in &args.set {
         settings.set(assignment)?;
@@ -128,6 +130,16 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
         }
     }
     Ok(settings)
+}
+
+/// The text of a file of settings.
+pub(super) fn config_text(path: &Path) -> Result<String, CliError> {
+    let unusable = |problem: String| CliError::Usage(format!("--config {}: {problem}", path.display()));
+    let bytes = read_any(path, MAX_CONFIG).map_err(|error| match error {
+        ReadError::Io(source) => CliError::io(path, source),
+        other => unusable(other.to_string()),
+    })?;
+    String::from_utf8(bytes).map_err(|e| unusable(format!("not UTF-8 text: {}", e.utf8_error())))
 }
 
 /// What was noticed about the columns of the points, without those that `condition` uses; `None` if nothing is left.
@@ -276,7 +288,7 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit, pr
     let nll = score.and_then(|line| Some((line["nll"].as_f64()?, is_bound(line))));
     let value_if = |bound: bool| nll.filter(|nll| nll.1 == bound).map(|nll| nll.0);
     let fields = json!({
-        "run": args.out, "manifold": contents.manifold.spec(), "method": contents.config.method,
+        "run": output::shown(&args.out), "manifold": contents.manifold.spec(), "method": contents.config.method,
         "seed": contents.config.seed, "device": args.device, "steps": fit.step, "selected_step": selected,
         "validation_nll_bound": value_if(true), "validation_nll": value_if(false), "seconds": fit.seconds,
         "base_seconds": prepared, "split": { "rule": contents.config.split, "parts": contents.split },

@@ -11,6 +11,7 @@ use mad_nn::run::RunError;
 use mad_nn::train::TrainingStatus;
 use mad_nn::{Part, Run};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Points handed to the flow at once, between two looks at the progress.
@@ -94,9 +95,9 @@ impl Opened {
     }
 
     /// A part of the run's own data by name, or a file; `./test` is a file.
-    pub fn part_or_file(&self, common: &Common, text: &str, reading: &Reading) -> Result<Points, CliError> {
+    pub fn part_or_file(&self, common: &Common, text: &OsStr, reading: &Reading) -> Result<Points, CliError> {
         let Some(part) = part_named(text) else { return Ok(self.read(common, Path::new(text), reading)?.1) };
-        reading.require_none(&format!("`{text}` is a part of the run"))?;
+        reading.require_none(&format!("`{}` is a part of the run", part.name()))?;
         Ok(self.run.part(part)?)
     }
 
@@ -138,8 +139,8 @@ pub fn tell_unfinished(common: &Common, path: &Path, status: TrainingStatus) {
 }
 
 /// The part of a run's data that is called so.
-pub fn part_named(text: &str) -> Option<Part> {
-    Part::ALL.into_iter().find(|part| part.name() == text)
+pub fn part_named(text: &OsStr) -> Option<Part> {
+    Part::ALL.into_iter().find(|part| text == part.name())
 }
 
 impl<'a> SamplerChoice<'a> {

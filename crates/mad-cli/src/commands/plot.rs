@@ -6,6 +6,7 @@ use super::opened::{Opened, SamplerChoice};
 use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::plot::{
     CurvePanel, DensityPanel, Figure, Format, PointsOptions, PointsPanel, Scale, Series, curves, density_globes,
     density_map, density_of_angles, points_figure,
@@ -26,6 +27,7 @@ const DENSITY_STEPS: usize = 15;
 pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     let out = args.out.clone().unwrap_or_else(|| args.run.join("plot.svg"));
     Format::of(&out)?;
+    require_apart(&out, Some(&args.run), &[])?;
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let opened = match args.what {
         PlotWhat::Curves => Opened::noticed(common, &args.run)?,
@@ -47,7 +49,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
         }
     }
-    let fields = json!({ "out": out, "training": opened.training() });
+    let fields = json!({ "out": output::shown(&out), "training": opened.training() });
     output::result(common, "plot", fields, || format!("wrote {}", out.display()))
 }
 

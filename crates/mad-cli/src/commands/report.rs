@@ -7,6 +7,7 @@ use crate::args::{Common, Report};
 use crate::error::CliError;
 use crate::input::quoted;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::report::closest;
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
@@ -44,6 +45,7 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
     {
         return Err(CliError::Usage(format!("--out {}: a page is a file that ends with .html", out.display())));
     }
+    require_apart(&out, Some(&args.run), &[])?;
     // A run that is not there is told as such.
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let Written { page, samples, mut fields } = match PoseRun::is_at(&args.run) {
@@ -52,7 +54,7 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
     };
     let text = page.html();
     output::write_whole(&out, text.as_bytes())?;
-    let about = json!({ "out": out, "bytes": text.len(), "samples": samples, "seed": args.seed });
+    let about = json!({ "out": output::shown(&out), "bytes": text.len(), "samples": samples, "seed": args.seed });
     fields.extend(about.as_object().cloned().unwrap_or_default());
     let fields = Value::Object(fields);
     output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), text.len().div_ceil(1000)))

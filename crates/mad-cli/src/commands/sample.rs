@@ -5,6 +5,7 @@ use crate::args::{Common, Sample};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::progress::Meter;
 use mad_core::Points;
 use mad_core::data::{Cell, Table, writer};
@@ -18,6 +19,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     if !guidance.is_finite() {
         return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
     }
+    require_apart(&args.out, Some(&args.run), &[])?;
     let mut opened = match args.given.is_empty() {
         true => Opened::unconditional(common, &args.run)?,
         false => Opened::noticed(common, &args.run)?,
@@ -65,7 +67,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     file.finish()?;
     meter.finish();
     let fields = json!({
-        "n": args.n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": args.out, "drift": drift,
+        "n": args.n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": output::shown(&args.out), "drift": drift,
         "training": opened.training(),
     });
     let text = || {

@@ -19,6 +19,7 @@ mod load;
 pub(crate) mod npy_file;
 mod npz_file;
 mod output;
+mod parquet_checksum;
 mod parquet_file;
 mod parquet_writer;
 mod record;

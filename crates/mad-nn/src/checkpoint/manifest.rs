@@ -118,6 +118,9 @@ impl Manifest {
             let Header { schema, version } = header;
             return Err(CheckpointError::Newer { path: path.to_path_buf(), version, schema, known: SCHEMA });
         }
+        if header.schema == 0 {
+            return Err(bad("there is no schema 0; the file is damaged or was edited".into()));
+        }
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         serde_path_to_error::deserialize(&mut reader).map_err(|e| bad(e.to_string()))
     }

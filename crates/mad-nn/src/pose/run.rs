@@ -15,9 +15,10 @@ use crate::{
     checkpoint::{self, Identity, State},
     device::DeviceChoice,
     disk::{Disk, RealDisk, replace},
+    memory,
     method::{Graded, Objective},
     net::Layout,
-    run::{RunError, make_folder, text},
+    run::{RunError, make_folder, require_resumable, text},
     train::{Observer, Outcome, Trainee, Training, TrainingStatus, Validation, train_with},
 };
 use burn::tensor::Device;
@@ -92,6 +93,9 @@ impl PoseRun {
         if info.schema > SCHEMA {
             let (path, version) = (path.join(INFO), info.version);
             return Err(RunError::Newer { path, version, schema: info.schema, known: SCHEMA }.into());
+        }
+        if info.schema == 0 {
+            return Err(damaged(INFO, "there is no schema 0; the file is damaged or was edited".into()).into());
         }
         let config = PoseConfig::from_toml(&read(CONFIG)?, CONFIG).map_err(|e| damaged(CONFIG, e.to_string()))?;
         if config.hash() != info.config_hash {
@@ -289,7 +293,14 @@ pub fn fit_pose_with(
     // Before anything is written.
     let (images, pretrained) = (Images::open(config)?, pretrained(config)?);
     let run = match resume && PoseRun::is_at(out) {
-        false => PoseRun::create(disk, out, config, images.hash())?,
+        false => {
+            if resume {
+                require_resumable(out, INFO)?;
+            }
+            let weights = method::lookup(&config.method)?.method.model(config).layout().len();
+            memory::require(weights).map_err(RunError::from)?;
+            PoseRun::create(disk, out, config, images.hash())?
+        }
         true => PoseRun::reopen(disk, out, config, &images)?,
     };
     let trained = train_with(disk, DeviceChoice::Cpu, &Fitting { run: &run, images, pretrained }, observer, stop)?;

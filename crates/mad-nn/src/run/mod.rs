@@ -21,13 +21,14 @@ mod lock;
 mod prepare;
 mod text_file;
 
-pub use create::{Contents, PartRows, Parts, RunColumns, require_free};
+pub use create::{Contents, PartRows, Parts, RunColumns, require_free, require_resumable};
 pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
 pub use prepare::PrepareError;
 
 pub(crate) use create::{create, make_folder};
 pub(crate) use lock::Lock;
+use text_file::bytes;
 pub(crate) use text_file::text;
 
 use crate::{
@@ -46,10 +47,12 @@ use mad_core::{
 };
 use serde::de::DeserializeOwned;
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+/// Largest array of a run folder, in bytes.
+const MAX_ARRAY: u64 = 16 << 30;
 
 /// Which rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,9 +253,6 @@ fn base_choice(path: &Path, info: &RunInfo) -> Result<BaseChoice, RunError> {
 fn hashed_json<T: DeserializeOwned>(folder: &Path, info: &RunInfo, name: &str) -> Result<T, RunError> {
     let path = folder.join(name);
     let damaged = |problem: String| RunError::Damaged { path: path.clone(), problem };
-    if !path.is_file() {
-        return Err(damaged("the file is missing".into()));
-    }
     let text = text(&path)?;
     if info.data.get(name).map(String::as_str) != Some(blake3::hash(text.as_bytes()).to_hex().as_str()) {
         return Err(damaged("hash mismatch; the file is damaged or was edited".into()));
@@ -264,7 +264,7 @@ fn read_array(folder: &Path, info: &RunInfo, name: &str) -> Result<Points, RunEr
     let path = folder.join("data").join(format!("{name}.npy"));
     let damaged = |problem: &str| RunError::Damaged { path: path.clone(), problem: problem.into() };
     let expected = info.data.get(name).ok_or_else(|| damaged("run.json does not know this file"))?;
-    let bytes = fs::read(&path).map_err(|e| RunError::io("read", &path, e))?;
+    let bytes = bytes(&path, MAX_ARRAY)?;
     if blake3::hash(&bytes).to_hex().as_str() != expected {
         return Err(damaged("hash mismatch; the file is damaged"));
     }
