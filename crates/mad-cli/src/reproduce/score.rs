@@ -4,6 +4,7 @@ use super::job::{Job, TimePoint};
 use crate::args::Common;
 use crate::commands::opened::{Opened, SamplerChoice};
 use crate::commands::scores::FLOOR_DRAWS;
+use crate::commands::scores::LikelihoodScore;
 use crate::error::CliError;
 use mad_core::Moments;
 use mad_core::Points;
@@ -11,7 +12,6 @@ use mad_core::data::generators::{self, so3_mixture::So3Mixture};
 use mad_core::manifold::Manifold;
 use mad_core::metrics::{Kernel, Mmd, floor, mmd, total_variation};
 use mad_nn::Part;
-use mad_nn::method::Likelihood;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -132,19 +132,24 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     if manifold.intrinsic_dim() == 0 {
         values.insert("tv".into(), total_variation(manifold, &samples.head(ALL_SAMPLES), &test)?);
     }
-    let likelihood = opened.model.likelihood(&test);
-    let nll = likelihood.negative_mean().0;
+    let likelihood = LikelihoodScore::of(&opened, &test)?;
+    let nll = likelihood.all.nll.unwrap_or(f64::NAN);
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
     values.insert("nll".into(), nll);
-    if likelihood.unsolved > 0 {
-        values.insert("nll_unsolved".into(), likelihood.unsolved_share());
+    if let (Some(copies), Some(new)) = (likelihood.copies, likelihood.new) {
+        values.insert("copies".into(), copies.n as f64 / likelihood.all.n.max(1) as f64);
+        let parts = [("nll_copies", copies), ("nll_new", new)];
+        values.extend(parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part.nll?))));
+    }
+    if likelihood.unsolved_share > 0.0 {
+        values.insert("nll_unsolved".into(), likelihood.unsolved_share);
     }
     values.insert("nll_validation".into(), opened.model.likelihood(&validation).negative_mean().0);
     if let Some(oracle) = oracle(&job.data.source, job.seed, &test) {
         values.insert("nll_oracle".into(), oracle);
         values.insert("nll_gap".into(), nll - oracle);
     }
-    let bounds = bounded(&likelihood);
+    let bounds = bounded(likelihood.is_bound);
     values.insert("drift_mean".into(), sampled.drift.mean);
     values.insert("drift_far".into(), sampled.drift.far);
     values.insert("sampling_seconds".into(), sampling_seconds);
@@ -198,8 +203,8 @@ pub fn mmd_at(job: &Job, folder: &Path, step: u64) -> Result<f64, CliError> {
 }
 
 /// Names of the numbers that are upper bounds if the likelihood is a lower one.
-fn bounded(likelihood: &Likelihood) -> Vec<String> {
-    let names: &[&str] = if likelihood.is_bound { &["nll", "nll_validation", "nll_gap"] } else { &[] };
+fn bounded(is_bound: bool) -> Vec<String> {
+    let names: &[&str] = if is_bound { &["nll", "nll_copies", "nll_new", "nll_validation", "nll_gap"] } else { &[] };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
@@ -275,8 +280,8 @@ mod tests {
 
     #[test]
     fn bounds_are_what_the_likelihood_says() {
-        assert_eq!(bounded(&Likelihood::bound(vec![1.0])), ["nll", "nll_validation", "nll_gap"]);
-        assert!(bounded(&Likelihood::exact(vec![1.0])).is_empty());
+        assert_eq!(bounded(true), ["nll", "nll_copies", "nll_new", "nll_validation", "nll_gap"]);
+        assert!(bounded(false).is_empty());
     }
 
     #[test]
