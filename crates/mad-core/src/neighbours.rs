@@ -75,11 +75,11 @@ impl<'a> Neighbours<'a> {
         let mut place_of = vec![0; self.order.len()];
         self.order.iter().enumerate().for_each(|(place, row)| place_of[*row as usize] = place);
         let mut components = Vec::new();
-        for row in 0..self.order.len() {
-            if !left.holds(place_of[row]) {
+        for (row, place) in place_of.into_iter().enumerate() {
+            if !left.holds(place) {
                 continue;
             }
-            left.take(place_of[row]);
+            left.take(place);
             let mut component = vec![row as u32];
             let mut next = 0;
             while let Some(row) = component.get(next).copied() {
@@ -159,7 +159,7 @@ fn arrange(manifold: &dyn Manifold, points: &Points, entries: &mut [(f64, u32)])
     entries[0].0 = radius;
 }
 
-/// Places that have not been taken, with counts over fixed blocks of places so that empty ranges are skipped at once.
+/// Places that have not been taken. Their number in a range is known at once, so that empty ranges are skipped.
 struct Left {
     /// A binary indexed tree over the number of places left.
     sums: Vec<u32>,

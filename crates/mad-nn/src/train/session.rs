@@ -295,3 +295,19 @@ impl<'a> Session<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn best_scores_of_earlier_versions_are_brought_to_the_units_of_the_file_once() {
+        let best = |nll, file_units| {
+            let progress = Progress { best: Some(Best { step: 3, nll, file_units }), ..Progress::default() };
+            let state = in_file_units(State { weights: Weights::new(Vec::new()), progress }, -6.82);
+            state.progress.best.map(|best| (best.nll, best.file_units))
+        };
+        assert_eq!(best(2.56, false), Some((2.56 + 6.82, true)));
+        assert_eq!(best(9.38, true), Some((9.38, true)));
+    }
+}
