@@ -26,6 +26,7 @@ mod split;
 mod support;
 mod table;
 mod text_lines;
+mod time;
 mod zip;
 
 pub use base_file::read_base;
@@ -41,3 +42,4 @@ pub use output::{Output, RowWriter};
 pub use split::{Duplicates, FRACTIONS, Split, SplitKind, duplicates};
 pub use support::support;
 pub use table::{Cell, Table};
+pub use time::Time;
