@@ -1,14 +1,14 @@
 //! Tables in Parquet files, read without trust: a decoder that panics is a bad file, and sizes are counted as rows arrive.
 
 use super::{
-    DataError, ReadOptions, Table,
+    DataError, ReadOptions, Table, Time,
     cells::ColumnCells,
     input::{Input, refuse_bomb},
     npy_file::half,
 };
 use bytes::Bytes;
 use parquet::{
-    basic::{ConvertedType, LogicalType, Type as Physical},
+    basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical},
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::DataType,
     errors::ParquetError,
@@ -142,6 +142,7 @@ fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> 
     }
     let header = kept.into_iter().map(|(_, path, _)| path).collect();
     let mut table = Table::of_columns(name, header, columns);
+    table.recognise(b',');
     if !nested.is_empty() {
         table.notice(format!("nested columns are not read: {}", nested.join(", ")));
     }
@@ -153,6 +154,10 @@ fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> 
 
 /// How the values of a column become numbers or text.
 enum Kind {
+    /// Parts of a second since 1970 (UTC), of which there are this many, as ISO 8601 text.
+    Timestamp(i64),
+    /// Days since 1970, as ISO 8601 text.
+    Date,
     /// Signed whole numbers, divided by a power of ten.
     Whole(f64),
     /// Whole numbers whose sign bit is part of the number.
@@ -170,6 +175,8 @@ impl Kind {
         match column.physical_type() {
             Physical::BOOLEAN => Some(Kind::Truth),
             Physical::FLOAT | Physical::DOUBLE => Some(Kind::Real),
+            Physical::INT32 if matches!(column.converted_type(), ConvertedType::DATE) => Some(Kind::Date),
+            Physical::INT64 if let Some(per_second) = timestamp(column) => Some(Kind::Timestamp(per_second)),
             Physical::INT32 | Physical::INT64 if decimal => Some(Kind::Whole(10f64.powi(column.type_scale()))),
             Physical::INT32 | Physical::INT64 => match column.converted_type() {
                 ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64 => {
@@ -187,9 +194,23 @@ impl Kind {
 
     fn column(&self) -> ColumnCells {
         match self {
-            Kind::Truth | Kind::Text => ColumnCells::default(),
+            Kind::Truth | Kind::Text | Kind::Timestamp(_) | Kind::Date => ColumnCells::default(),
             _ => ColumnCells::numbers(),
         }
+    }
+}
+
+/// How many units of a column of timestamps make a second.
+fn timestamp(column: &ColumnDescriptor) -> Option<i64> {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Timestamp(time)), _) => Some(match time.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (_, ConvertedType::TIMESTAMP_MILLIS) => Some(1_000),
+        (_, ConvertedType::TIMESTAMP_MICROS) => Some(1_000_000),
+        _ => None,
     }
 }
 
@@ -210,6 +231,12 @@ impl Batch<'_> {
         let scale = if let Kind::Whole(scale) = kind { *scale } else { 1.0 };
         match reader {
             ColumnReader::BoolColumnReader(r) => self.words(r, |v| Ok(Some(if *v { "true" } else { "false" }))),
+            ColumnReader::Int32ColumnReader(r) if matches!(kind, Kind::Date) => {
+                self.times(r, |v| Time::since_epoch(i64::from(*v) * 86_400, 1).map(|time| time.to_iso(true)))
+            }
+            ColumnReader::Int64ColumnReader(r) if let Kind::Timestamp(per_second) = kind => {
+                self.times(r, |v| Time::since_epoch(*v, *per_second).map(|time| time.to_iso(false)))
+            }
             ColumnReader::Int32ColumnReader(r) if unsigned => self.numbers(r, |v| Some(f64::from(*v as u32))),
             ColumnReader::Int32ColumnReader(r) => self.numbers(r, |v| Some(f64::from(*v) / scale)),
             ColumnReader::Int64ColumnReader(r) if unsigned => self.numbers(r, |v| Some(*v as u64 as f64)),
@@ -240,6 +267,22 @@ impl Batch<'_> {
         self.values(reader, |cells, value| {
             cells.push_number(value.and_then(&number));
             Ok(8)
+        })
+    }
+
+    /// Moments as text; those that no calendar has are told by their number.
+    fn times<T: DataType>(
+        &mut self,
+        reader: ColumnReaderImpl<T>,
+        text: impl Fn(&T::T) -> Option<String>,
+    ) -> Result<(), DataError>
+    where
+        T::T: std::fmt::Debug,
+    {
+        self.values(reader, |cells, value| {
+            let text = value.map(|v| text(v).unwrap_or_else(|| format!("{v:?} since 1970"))).unwrap_or_default();
+            cells.push(&text);
+            Ok(8 + text.len() as u64)
         })
     }
 

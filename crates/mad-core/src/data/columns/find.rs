@@ -2,38 +2,64 @@
 
 use super::{
     block::{Block, Column},
+    matrix::{MatrixColumns, pose_names},
     name::{cut, is_latitude, is_longitude, unit},
-    options::{AngleUnit, ColumnOptions, QuaternionOrder},
+    options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm},
 };
-use crate::data::{DataError, Layout, Table};
+use crate::data::{DataError, Layout, Table, TextStyle, style::Names};
 
 /// Names of angles about x, y and z, without their unit.
-const EULER: [&[&str]; 3] = [
-    &["roll", "euler_x", "euler.x", "rx", "rot_x"],
-    &["pitch", "euler_y", "euler.y", "ry", "rot_y"],
-    &["yaw", "euler_z", "euler.z", "rz", "rot_z", "heading"],
-];
+const EULER: [&[&str]; 3] =
+    [&["roll", "euler_x", "euler.x"], &["pitch", "euler_y", "euler.y"], &["yaw", "euler_z", "euler.z", "heading"]];
+
+/// What stands before x, y and z in the names of rotation vectors.
+const ROTATION_VECTORS: &[&str] =
+    &["rotvec", "rot_vec", "rvec", "rv", "rotation_vector", "rotationvector", "axis_angle", "axisangle", "expmap"];
+
+/// What stands before x, y and z in names that rotation vectors and Euler angles share.
+const UNCLEAR: &[&str] = &["r", "rot", "rotation"];
+
+/// The columns of every leaf of a layout.
+pub(super) struct Found {
+    pub(super) blocks: Vec<Block>,
+    /// What was assumed, in words.
+    pub(super) notices: Vec<String>,
+    /// How samples are written as text.
+    pub(super) style: TextStyle,
+}
 
 /// Finds the columns of every leaf of the layout, and says what it assumed.
-pub(super) fn find(
-    layout: &Layout,
-    table: &Table,
-    options: &ColumnOptions,
-) -> Result<(Vec<Block>, Vec<String>), DataError> {
+pub(super) fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Found, DataError> {
     let directed = options.columns.is_some() || table.header().is_none();
-    let mut search = Search { layout, table, options, free: options.chosen(table)?, directed, notices: Vec::new() };
+    let free = options.chosen(table)?;
+    let mut search =
+        Search { layout, table, options, free, directed, matrices: false, positions: Vec::new(), notices: Vec::new() };
     let blocks = search.blocks()?;
     if options.columns.is_none() && !search.free.is_empty() {
         let unused: Vec<_> = search.free.iter().map(|&i| table.column_name(i)).collect();
         search.notices.push(format!("columns not used: {}", unused.join(", ")));
     }
-    Ok((blocks, search.notices))
+    let style = match search.matrices && table.header().is_none() {
+        true => TextStyle { names: Names::Absent, ..table.style().clone() },
+        false => table.style().kept(),
+    };
+    Ok(Found { blocks, notices: search.notices, style })
 }
 
 /// Finds the columns by their names, even if the user has chosen them in some order.
 pub(super) fn named(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Vec<Block>, DataError> {
     let free = options.chosen(table)?;
-    Search { layout, table, options, free, directed: false, notices: Vec::new() }.blocks()
+    Search {
+        layout,
+        table,
+        options,
+        free,
+        directed: false,
+        matrices: false,
+        positions: Vec::new(),
+        notices: Vec::new(),
+    }
+    .blocks()
 }
 
 struct Search<'a> {
@@ -44,6 +70,10 @@ struct Search<'a> {
     free: Vec<usize>,
     /// Whether the order of the columns counts: they were chosen by the user, or have no names.
     directed: bool,
+    /// Whether the columns are pose matrices in order.
+    matrices: bool,
+    /// The columns of the position that belong to a matrix, once it is found.
+    positions: Vec<usize>,
     notices: Vec<String>,
 }
 
@@ -133,6 +163,7 @@ impl Search<'_> {
         for (leaf, slot) in leaves.iter().zip(&mut found).filter(|(_, slot)| slot.is_none()) {
             *slot = match leaf {
                 Layout::Angles(n) => self.angles(*n)?,
+                Layout::Real(3) if self.positions.len() == 3 => Some(self.position()),
                 Layout::Real(n) => self.real(*n),
                 _ => None,
             };
@@ -259,8 +290,10 @@ impl Search<'_> {
         if let Some(indices) = sets.first() {
             return Ok(Some(Block::Quaternion { columns: self.take(indices) }));
         }
-        if let Some(indices) = self.all_named((0..9).map(|i| format!("r{}{}", i / 3, i % 3))) {
-            return Ok(Some(Block::Matrix { columns: self.take(&indices) }));
+        if let Some(matrix) = MatrixColumns::named(self.table, &self.free) {
+            let columns = self.take(&matrix.of_rotation());
+            self.positions = matrix.position.unwrap_or_default();
+            return Ok(Some(Block::Matrix { columns }));
         }
         if let Some(indices) = numbered {
             let columns = self.take(&indices);
@@ -270,11 +303,17 @@ impl Search<'_> {
             }
             return Ok(Some(self.ordered_quaternion(columns)));
         }
+        if let Some(block) = self.rotation_vector(alone)? {
+            return Ok(Some(block));
+        }
         if let Some(block) = self.euler(alone)? {
             return Ok(Some(block));
         }
         if let Some(problem) = partial.filter(|_| self.options.columns.is_none()) {
             return unclear(problem);
+        }
+        if let Some(block) = self.pose_matrix() {
+            return Ok(Some(block));
         }
         if !alone || !self.directed {
             return Ok(None);
@@ -297,6 +336,67 @@ impl Search<'_> {
         })
     }
 
+    /// The rotation of a pose in 12 or 16 columns in order, whose position is then the position of the layout.
+    fn pose_matrix(&mut self) -> Option<Block> {
+        let leaves = self.layout.leaves();
+        let pose = matches!(leaves[..], [Layout::Rotation, Layout::Real(3)] | [Layout::Real(3), Layout::Rotation]);
+        let matrix = MatrixColumns::in_order(&self.free).filter(|_| pose && self.directed)?;
+        let rows = self.free.len() / 4;
+        let order = self.free.clone();
+        let mut columns = self.take(&matrix.of_rotation());
+        self.matrices = true;
+        self.positions = matrix.position.unwrap_or_default();
+        if self.table.header().is_none() {
+            let names = pose_names(rows);
+            for column in &mut columns {
+                let place = order.iter().position(|i| *i == column.index);
+                column.name = place.map_or(String::new(), |place| names[place].clone());
+            }
+        }
+        self.notices.push(format!("{} columns: read as pose matrices of {rows} rows, row by row", 4 * rows));
+        Some(Block::Matrix { columns })
+    }
+
+    /// The free columns called x, y and z, or 0, 1 and 2, after one of these beginnings; units are not part of the names.
+    fn vector_named(&self, beginnings: &[&str]) -> Option<Vec<usize>> {
+        let header = self.table.header()?;
+        let names: Vec<(usize, String)> = self.free.iter().map(|&i| (i, cut(&header[i]).0)).collect();
+        let named = |start: &str, mark: &str, end: &str| {
+            let wanted = format!("{start}{mark}{end}");
+            names.iter().find(|(_, name)| *name == wanted).map(|(i, _)| *i)
+        };
+        let mut all = beginnings.iter().flat_map(|start| ["", "_", "."].map(|mark| (start, mark)));
+        all.find_map(|(start, mark)| {
+            [["x", "y", "z"], ["0", "1", "2"], ["1", "2", "3"]].iter().find_map(|ends| {
+                let (x, y, z) =
+                    (named(start, mark, ends[0])?, named(start, mark, ends[1])?, named(start, mark, ends[2])?);
+                Some(vec![x, y, z])
+            })
+        })
+    }
+
+    /// Three columns of a rotation vector, known by their names or by the options.
+    fn rotation_vector(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
+        let asked = self.options.rotation == Some(RotationForm::Rotvec);
+        let clear = self.vector_named(ROTATION_VECTORS);
+        let unclear = self.vector_named(UNCLEAR);
+        if let Some(found) = unclear.as_ref().filter(|_| clear.is_none() && !asked && self.options.euler.is_none()) {
+            let columns = found.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
+            return Err(DataError::RotationForm { file: self.table.source().into(), columns });
+        }
+        let indices = match (clear, unclear) {
+            (Some(clear), _) if self.options.rotation != Some(RotationForm::Euler) => clear,
+            (_, Some(unclear)) if asked => unclear,
+            _ if asked && alone && self.free.len() == 3 => self.free.clone(),
+            _ => return Ok(None),
+        };
+        let Block::Angles { columns, units } = self.angles_in(&indices, Some(AngleUnit::Rad))? else { return Ok(None) };
+        let names = columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+        let unit = units.first().map_or("radians", |unit| unit.name());
+        self.notices.push(format!("{names}: rotation vector, the axis times the angle in {unit}"));
+        Ok(Some(Block::RotationVector { columns, units }))
+    }
+
     /// Three Euler angles, if the options say in which sequence: by their names, or in the order of the sequence.
     fn euler(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
         let header = self.table.header().unwrap_or_default();
@@ -308,6 +408,7 @@ impl Search<'_> {
             self.free.iter().find(fits).copied()
         };
         let by_axis: Option<Vec<usize>> = (0..3).map(named).collect();
+        let by_axis = by_axis.or_else(|| self.vector_named(UNCLEAR));
         let Some(sequence) = self.options.euler else {
             let Some(found) = by_axis else { return Ok(None) };
             let columns = found.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
@@ -383,6 +484,16 @@ impl Search<'_> {
         Ok(Block::Angles { columns, units })
     }
 
+    /// The position of a pose matrix.
+    fn position(&mut self) -> Block {
+        let places = std::mem::take(&mut self.positions);
+        let mut columns = self.take(&places);
+        if self.table.header().is_none() {
+            columns.iter_mut().zip(["tx", "ty", "tz"]).for_each(|(column, name)| column.name = name.into());
+        }
+        real(columns)
+    }
+
     /// Real columns known by their names.
     fn real(&mut self, n: usize) -> Option<Block> {
         let axes =
@@ -426,14 +537,12 @@ impl Search<'_> {
     }
 
     fn misfit(&self) -> DataError {
-        let known = |names: &[&str]| {
-            let header = self.table.header().unwrap_or_default();
-            names.iter().all(|n| header.iter().any(|h| h.to_lowercase() == *n))
-        };
         let any = |test: fn(&str) -> bool| self.table.header().unwrap_or_default().iter().any(|n| test(n));
         self.misfit_because(if any(is_latitude) && any(is_longitude) {
             "; latitude and longitude are columns of sphere:2"
-        } else if !self.quaternions().0.is_empty() || known(&["r00", "r01", "r22"]) {
+        } else if !self.quaternions().0.is_empty()
+            || MatrixColumns::named(self.table, &(0..self.table.width()).collect::<Vec<_>>()).is_some()
+        {
             "; quaternions and rotation matrices are columns of so3"
         } else {
             "; choose columns with --columns, or another manifold"
