@@ -297,13 +297,22 @@ fn too_many_levels_are_refused() {
 
 #[test]
 fn bad_rows_are_told_by_column_and_kind() {
-    let rows: String = (0..50).map(|i| if i % 10 == 9 { "x,200\n".into() } else { format!("{},200\n", 95 + i % 2) }).collect();
-    let parts = ["50 bad rows", "column lat, 45 rows: latitude off the globe, first at line 2: latitude 95", "line 3: latitude 96"];
+    let rows: String =
+        (0..50).map(|i| if i % 10 == 9 { "x,200\n".into() } else { format!("{},200\n", 95 + i % 2) }).collect();
+    let parts = [
+        "50 bad rows",
+        "column lat, 45 rows: latitude off the globe, first at line 2: latitude 95",
+        "line 3: latitude 96",
+    ];
     let text = refusal(&Layout::Direction, &format!("lat,lon\n{rows}"), &parts).to_string();
     assert!(text.contains("column lat, 5 rows: not a number, first at line 11: `x` is not a number"), "{text}");
     // Equal faults are told once.
     assert_eq!((text.lines().count(), text.matches("latitude 95").count()), (4, 1), "{text}");
-    refusal(&Layout::Direction, "lat,lon\n95,0\n1,2\n96,0\n", &["line 2, column lat: latitude 95", "line 4, column lat"]);
+    refusal(
+        &Layout::Direction,
+        "lat,lon\n95,0\n1,2\n96,0\n",
+        &["line 2, column lat: latitude 95", "line 4, column lat"],
+    );
 }
 
 #[test]

@@ -31,38 +31,39 @@ pub(super) enum Axis {
     Longitude,
 }
 
-/// What speaks for or against decimal commas in a whole file.
+/// What speaks for or against decimal commas in a whole file, in numbers of cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Commas {
     /// Numbers such as `12,5`, whose comma can only be a decimal one.
-    decimal: bool,
+    decimal: usize,
     /// Numbers such as `1,500`, whose comma may separate thousands.
-    unclear: bool,
+    unclear: usize,
     /// Numbers with a decimal point.
-    points: bool,
+    points: usize,
 }
 
 impl Commas {
     /// Looks at one column.
     pub(super) fn look(&mut self, column: &ColumnCells) {
-        column.sample(LOOKED_AT, |cell, _| match parse_number(cell) {
-            Ok(_) => self.points |= cell.contains('.'),
-            Err(RowFault::DecimalComma(_)) if in_thousands(cell.trim()) => self.unclear = true,
-            Err(RowFault::DecimalComma(_)) => self.decimal = true,
-            Err(_) => {}
+        column.sample(LOOKED_AT, |cell, count| match parse_number(cell) {
+            // Points between thousands say nothing about the decimal mark.
+            Ok(_) if cell.contains('.') && !in_thousands(&cell.trim().replace('.', ",")) => self.points += count,
+            Err(RowFault::DecimalComma(_)) if in_thousands(cell.trim()) => self.unclear += count,
+            Err(RowFault::DecimalComma(_)) => self.decimal += count,
+            _ => {}
         });
     }
 
-    /// Whether commas are decimal: the file says so somewhere, or semicolons separate its columns.
+    /// Whether commas are decimal: most numbers say so, or semicolons separate the columns.
     pub(super) fn are_decimal(self, delimiter: u8) -> bool {
-        !self.points && (self.decimal || (self.unclear && delimiter == b';'))
+        self.decimal > self.points || (self.points == 0 && self.unclear > 0 && delimiter == b';')
     }
 }
 
 impl Notation {
     /// The notation of a column called `name`, in a file with or without decimal commas.
     pub(super) fn of(column: &ColumnCells, name: Option<&str>, decimal_commas: bool) -> Self {
-        let (mut filled, mut plain, mut commas, mut times) = (0, 0, 0, 0);
+        let (mut filled, mut plain, mut pointed, mut commas, mut times) = (0, 0, 0, 0, 0);
         let (mut degrees, mut marked, mut north, mut east) = (0, 0, 0, 0);
         column.sample(LOOKED_AT, |cell, count| {
             let trimmed = cell.trim();
@@ -71,7 +72,10 @@ impl Notation {
             }
             filled += count;
             match parse_number(trimmed) {
-                Ok(_) => plain += count,
+                Ok(_) => {
+                    plain += count;
+                    pointed += count * usize::from(trimmed.contains('.'));
+                }
                 Err(RowFault::DecimalComma(_)) => commas += count,
                 Err(_) if Time::parse(trimmed).is_some() => times += count,
                 Err(_) => {
@@ -93,7 +97,8 @@ impl Notation {
         // Blanks and colons separate other things than degrees and minutes, too; a name or a mark must say so.
         if degrees > 0 && 2 * (degrees + plain + commas) > filled && (place || 10 * marked >= 9 * filled) {
             Self::Degrees(axis)
-        } else if commas > 0 && decimal_commas && 2 * (plain + commas) > filled {
+        } else if commas + pointed > 0 && decimal_commas && 2 * (plain + commas) > filled {
+            // A point in such a file may separate thousands, and is asked about.
             Self::DecimalComma
         } else if times > 0 && 10 * times >= 9 * filled {
             Self::Time

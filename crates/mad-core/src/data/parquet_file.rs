@@ -140,9 +140,12 @@ fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> 
             }
         }
     }
+    let is_time = |kind: &Kind| matches!(kind, Kind::Timestamp(_) | Kind::Date);
+    let times: Vec<usize> = (0..kept.len()).filter(|&c| is_time(&kept[c].2)).collect();
     let header = kept.into_iter().map(|(_, path, _)| path).collect();
     let mut table = Table::of_columns(name, header, columns);
     table.recognise(b',');
+    table.set_times(&times);
     if !nested.is_empty() {
         table.notice(format!("nested columns are not read: {}", nested.join(", ")));
     }
@@ -327,5 +330,50 @@ impl Batch<'_> {
             left -= records.min(left);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::{
+        data_type::{Int32Type, Int64Type},
+        file::{properties::WriterProperties, writer::SerializedFileWriter},
+        schema::parser::parse_message_type,
+    };
+    use std::sync::Arc;
+
+    #[test]
+    fn timestamps_and_dates_are_the_moments_that_iso_texts_are() {
+        let schema =
+            "message m { required int64 s (TIMESTAMP(MILLIS,true)); required int64 u (TIMESTAMP(MICROS,false));
+            required int64 n (TIMESTAMP(NANOS,true)); required int32 d (DATE); required int64 count; }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        // 2017-07-02T12:00:00Z is the middle of its year.
+        let middle = 1_498_996_800;
+        for parts in [Some(1_000), Some(1_000_000), Some(1_000_000_000), None, Some(0)] {
+            let mut column = group.next_column().unwrap().unwrap();
+            match parts {
+                Some(0) => column.typed::<Int64Type>().write_batch(&[7, 8], None, None).map(drop).unwrap(),
+                Some(parts) => {
+                    let moments = [middle * parts, i64::MIN];
+                    column.typed::<Int64Type>().write_batch(&moments, None, None).map(drop).unwrap();
+                }
+                None => column.typed::<Int32Type>().write_batch(&[17_532, i32::MAX], None, None).map(drop).unwrap(),
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        let bytes = writer.into_inner().unwrap();
+        let options = ReadOptions::default();
+        let table = read(&mut Input::of_bytes("t.parquet", &bytes), &options).unwrap();
+        assert_eq!([0, 1, 2].map(|c| table.number(0, c)), [Ok(2017.5), Ok(2017.5), Ok(2017.5)]);
+        assert_eq!((table.cell(0, 0), table.cell(0, 3)), ("2017-07-02T12:00:00Z".into(), "2018-01-01".into()));
+        assert_eq!(table.number(0, 4), Ok(7.0));
+        // What no calendar has is a bad cell, not another moment.
+        assert!([0, 1, 3].iter().all(|&c| table.is_time(c) && table.number(1, c).is_err()), "{table:?}");
     }
 }

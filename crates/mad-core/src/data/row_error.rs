@@ -101,8 +101,10 @@ pub enum RowFault {
         "`{0}` has a comma where other numbers have none; write a decimal point, and thousands without a separator"
     )]
     DecimalComma(String),
-    /// A decimal point in a column of decimal commas.
-    #[error("`{0}` has a decimal point in a column of decimal commas; write all numbers alike")]
+    /// A point in a file of decimal commas.
+    #[error(
+        "`{0}` has a point in a file of decimal commas: is it decimal, or does it separate thousands? Write all numbers alike"
+    )]
     MixedDecimals(String),
     /// A feature of another geometry than points.
     #[error(

@@ -126,6 +126,14 @@ impl Table {
         }
     }
 
+    /// Says that columns hold dates, whatever their cells look like.
+    pub(super) fn set_times(&mut self, columns: &[usize]) {
+        if !columns.is_empty() {
+            self.notations.resize(self.width, Notation::Plain);
+            columns.iter().for_each(|&column| self.notations[column] = Notation::Time);
+        }
+    }
+
     /// How the numbers of a column are written.
     fn notation(&self, column: usize) -> Notation {
         self.notations.get(column).copied().unwrap_or_default()

@@ -40,6 +40,9 @@ pub struct Suggestion {
 pub fn suggest(table: &Table, options: &ColumnOptions) -> Vec<Suggestion> {
     let Ok(mut columns) = options.chosen(table) else { return Vec::new() };
     columns.retain(|&c| is_usable(table, c));
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let numeric = columns.iter().copied().filter(|&c| table.is_numeric(c)).collect();
     let mut search = Search { table, options, columns, numeric, found: Vec::new() };
     search.places();
@@ -173,7 +176,8 @@ impl Search<'_> {
         for (layout, spec) in [(pose(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
             if self.fits(layout, &options) {
                 let flags = format!("--rotation rotvec {flag}");
-                let reason = format!("columns called like a rotation vector, the axis times the angle in {}", unit.name());
+                let reason =
+                    format!("columns called like a rotation vector, the axis times the angle in {}", unit.name());
                 self.add(spec, flags.trim_end(), &reason, false);
             }
         }
