@@ -219,7 +219,7 @@ pub enum DataError {
     },
     /// Rows that cannot be used.
     #[error("{0}")]
-    Rows(RowErrors),
+    Rows(Box<RowErrors>),
     /// The columns do not fit the manifold.
     #[error("{file}: line {line}: columns do not fit: wanted {wanted}; found {found}{advice}")]
     Columns {

@@ -354,7 +354,7 @@ impl RowErrorList {
 
     /// An error if any row was bad.
     pub(crate) fn finish(self, file: &str, hint: Option<String>) -> Result<(), DataError> {
-        self.into_errors(file, hint).map_or(Ok(()), |errors| Err(DataError::Rows(errors)))
+        self.into_errors(file, hint).map_or(Ok(()), |errors| Err(DataError::Rows(Box::new(errors))))
     }
 
     /// The bad rows, if there are any.
