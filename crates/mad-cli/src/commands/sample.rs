@@ -8,7 +8,7 @@ use crate::output;
 use crate::overwrite::require_apart;
 use crate::progress::Meter;
 use mad_core::Points;
-use mad_core::data::{Cell, Table, writer};
+use mad_core::data::{Cell, Table, TextStyle, Time, writer_like};
 use mad_nn::Part;
 use mad_nn::method::{SampleRequest, Sampled};
 use serde_json::json;
@@ -38,7 +38,9 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
         false => opened.columns().encode_header(),
     };
     let interrupt = Interrupt::listen()?;
-    let mut file = writer(&args.out, &header)?;
+    // Raw coordinates are not in the form of the training file.
+    let style = if args.unprojected { TextStyle::default() } else { opened.columns().style().clone() };
+    let mut file = writer_like(&args.out, &header, &style)?;
     let mut meter = Meter::start(common, "sampling", 0, args.n as u64);
     let (mut done, mut failure) = (0, None);
     let mut write = |block: Points| {
@@ -118,13 +120,15 @@ fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliE
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             CliError::Usage(format!("--given {word}: the run has no condition `{}`; it has: {known}", name.trim()))
         })?;
-        if !value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
+        // Dates are decimal years, as in the columns of a file.
+        let number = value.trim().parse().ok().or_else(|| Time::parse(value).map(Time::decimal_year));
+        let Some(number) = number.filter(|x: &f64| x.is_finite()) else {
             return Err(CliError::Usage(format!(
-                "--given {word}: `{}` is not a number that can be used",
+                "--given {word}: `{}` is not a number or an ISO 8601 date",
                 value.trim()
             )));
-        }
-        if values[place].replace(value.trim().to_owned()).is_some() {
+        };
+        if values[place].replace(number.to_string()).is_some() {
             return Err(CliError::Usage(format!("--given {word}: `{}` is given twice", name.trim())));
         }
     }

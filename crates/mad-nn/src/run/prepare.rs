@@ -8,7 +8,7 @@ use mad_core::{
         BaseChoice,
         fit::{FitError, FitOptions, fit_kde, fit_mixture},
     },
-    data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, duplicates, read_base},
+    data::{self, Columns, DataError, FRACTIONS, Loaded, Split, Table, duplicates, read_base},
     manifold::Manifold,
 };
 
@@ -102,9 +102,7 @@ impl Parts {
 
 /// Numeric columns that the model is conditioned on, standardised by the training rows.
 fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Columns, Points), DataError> {
-    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
-    let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
-    let mut columns = Columns::find(&Layout::Real(count), table, &options)?;
+    let mut columns = data::condition_columns(table, names)?;
     let mut values = columns.decode(table)?.points;
     columns.fit(&mut values, &split.train);
     Ok((columns, values))
