@@ -2,7 +2,7 @@
 
 use super::{Division, SplitError, SplitRule, division::too_few};
 use crate::{
-    data::{Table, table::is_missing},
+    data::{Table, Time, table::is_missing},
     rng::{Purpose, stream},
 };
 use std::collections::HashMap;
@@ -64,7 +64,8 @@ pub(super) fn by_time(
     let column = find(table, name, rule)?;
     let mut rows = Vec::with_capacity(table.len());
     for row in 0..table.len() {
-        let time = table.number(row, column).ok().or_else(|| instant(&table.cell(row, column)));
+        let time = Time::parse(&table.cell(row, column)).map(Time::unix_seconds);
+        let time = time.or_else(|| table.number(row, column).ok());
         let Some(time) = time else {
             let problem = match table.cell(row, column) {
                 cell if is_missing(&cell) => "the cell is empty".to_owned(),
@@ -102,65 +103,4 @@ pub(super) fn by_time(
         }
     }
     Ok(division)
-}
-
-/// Seconds since 1970 of a date or a time in the form of ISO 8601, such as `2024-05-31` or `2024-05-31T12:00:00.5+02:00`.
-fn instant(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let (date, rest) = text.split_at_checked(10)?;
-    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i64>().ok()).flatten();
-    let [year, month, day] = date.split('-').collect::<Vec<_>>().try_into().ok()?;
-    if (year.len(), month.len(), day.len()) != (4, 2, 2) {
-        return None;
-    }
-    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Days from the civil calendar, with years that begin in March.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days =
-        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
-            - 719_469;
-    let clock = |text: &str| -> Option<f64> {
-        let mut fields = text.split(':');
-        let (hour, minute) = (number(fields.next()?)?, number(fields.next()?)?);
-        let second: f64 = fields.next().map_or(Some(0.0), |s| s.parse().ok())?;
-        let valid = hour <= 24 && minute < 60 && (0.0..61.0).contains(&second) && fields.next().is_none();
-        valid.then(|| (60 * (60 * hour + minute)) as f64 + second)
-    };
-    let seconds = match rest.strip_prefix(['T', 't', ' ']) {
-        None if rest.is_empty() => 0.0,
-        None => return None,
-        Some(time) => {
-            let time = time.trim_end_matches(['Z', 'z']);
-            match time.rfind(['+', '-']) {
-                None => clock(time)?,
-                Some(place) => {
-                    let sign = if time[place..].starts_with('-') { -1.0 } else { 1.0 };
-                    clock(&time[..place])? - sign * clock(&time[place + 1..])?
-                }
-            }
-        }
-    };
-    Some(86_400.0 * days as f64 + seconds)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::instant;
-
-    #[test]
-    fn dates_and_times_are_seconds_since_1970() {
-        assert_eq!(instant("1970-01-01"), Some(0.0));
-        assert_eq!(instant("2000-03-01T00:00:00Z"), Some(951_868_800.0));
-        assert_eq!(instant("2024-05-31 12:30:00.5"), Some(1_717_158_600.5));
-        assert_eq!(instant("2024-05-31T12:30:00+02:00"), Some(1_717_151_400.0));
-        assert!(instant("1969-12-31T23:59") < Some(0.0));
-        for text in
-            ["", "today", "2024-13-01", "31.05.2024", "2024-05-31T25:00", "2024-05-31x", "20240-5-31", "２024-05"]
-        {
-            assert_eq!(instant(text), None, "{text}");
-        }
-    }
 }
