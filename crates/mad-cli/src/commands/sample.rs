@@ -13,17 +13,7 @@ use serde_json::json;
 use std::ops::ControlFlow;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
-    let guidance = args.guidance.unwrap_or(1.0);
-    if !guidance.is_finite() {
-        return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
-    }
-    let mut opened = match args.given.is_empty() {
-        true => Opened::unconditional(common, &args.run)?,
-        false => Opened::noticed(common, &args.run)?,
-    };
-    if let Some(condition) = condition(&opened, &args.given)? {
-        opened.model.condition(condition, guidance);
-    }
+    let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
     let request = SampleRequest { projected: !args.unprojected, ..choice.request(seed) };
@@ -75,7 +65,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
 }
 
 /// The condition in the units of the training file, from `name=value` words.
-fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
+pub(super) fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
     let columns = opened.run.columns().condition.as_ref();
     let names = columns.map(|c| c.encode_header()).unwrap_or_default();
     let mut values = vec![None; names.len()];
