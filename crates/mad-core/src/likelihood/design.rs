@@ -22,6 +22,12 @@ const LEVELS_PER_UNIT: f64 = 4.0;
 /// Pairs of opposite directions with which the prior term of an improper base is averaged.
 const PRIOR_PAIRS: usize = 64;
 
+/// Lengths of Gaussian vectors from which those of the directions are taken.
+const LENGTHS: usize = 4096;
+
+/// The golden ratio less 1: its multiples modulo 1 fill the unit interval evenly, however many they are.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
 /// Index of the random stream, beyond those of the blocks of [`likelihood_bound`](super::likelihood_bound).
 const STREAM: u64 = 1 << 40;
 
@@ -32,7 +38,8 @@ const STREAM: u64 = 1 << 40;
 ///
 /// # Numerics
 /// Levels are the midpoints of equal slices of the log range. At each of them, every direction ε is used together with −ε, which
-/// cancels what is odd in ε, and up to d directions are orthogonal to each other with the lengths of independent Gaussian vectors.
+/// cancels what is odd in ε, and d directions at a time are orthogonal and of equal length, which makes averages of squares exact up
+/// to their length. Lengths are those of Gaussian vectors, spread evenly over neighbouring levels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundDesign {
     range: NoiseRange,
@@ -47,10 +54,10 @@ impl BoundDesign {
     }
 
     fn with_levels(dim: usize, range: NoiseRange, levels: usize, pairs: usize, seed: u64) -> Self {
-        let mut rng = stream(seed, Purpose::Evaluate, STREAM);
-        let prior = directions(dim, PRIOR_PAIRS, &mut rng);
+        let mut directions = Directions::new(dim, seed);
+        let prior = directions.draw(PRIOR_PAIRS);
         let levels = levels.max(1);
-        let level = |i: usize| (range.at((i as f64 + 0.5) / levels as f64), directions(dim, pairs.max(1), &mut rng));
+        let level = |i: usize| (range.at((i as f64 + 0.5) / levels as f64), directions.draw(pairs.max(1)));
         Self { range, levels: (0..levels).map(level).collect(), prior }
     }
 
@@ -94,29 +101,53 @@ impl BoundDesign {
     }
 }
 
-/// `pairs` directions and their opposites, one after the other.
-fn directions(dim: usize, pairs: usize, rng: &mut Rng) -> Points {
-    let mut normal = || -> Vec<f64> { (0..dim).map(|_| StandardNormal.sample(rng)).collect() };
-    let mut nodes = Points::new(dim);
-    let mut frame: Vec<Vec<f64>> = Vec::new();
-    for pair in 0..pairs {
-        if pair % dim == 0 {
-            frame.clear();
-        }
-        let mut direction = normal();
-        for other in &frame {
-            let along = dot(&direction, other);
-            direction.iter_mut().zip(other).for_each(|(x, o)| *x -= along * o);
-        }
-        let length = norm(&direction).max(f64::MIN_POSITIVE);
-        direction.iter_mut().for_each(|x| *x /= length);
-        let radius = norm(&normal());
-        for sign in [radius, -radius] {
-            nodes.push(&direction.iter().map(|x| sign * x).collect::<Vec<_>>());
-        }
-        frame.push(direction);
+/// Gaussian vectors in opposite pairs.
+struct Directions {
+    dim: usize,
+    rng: Rng,
+    /// Lengths of Gaussian vectors, sorted.
+    lengths: Vec<f64>,
+    /// Place among the lengths, as a fraction.
+    place: f64,
+}
+
+impl Directions {
+    fn new(dim: usize, seed: u64) -> Self {
+        let mut rng = stream(seed, Purpose::Evaluate, STREAM);
+        let mut lengths: Vec<f64> = (0..LENGTHS).map(|_| norm(&normal(dim, &mut rng))).collect();
+        lengths.sort_by(f64::total_cmp);
+        Self { dim, rng, lengths, place: 0.5 }
     }
-    nodes
+
+    /// `pairs` directions and their opposites, one after the other.
+    fn draw(&mut self, pairs: usize) -> Points {
+        let mut nodes = Points::new(self.dim);
+        let mut frame: Vec<Vec<f64>> = Vec::new();
+        let mut radius = 0.0;
+        for pair in 0..pairs {
+            if pair % self.dim == 0 {
+                frame.clear();
+                self.place = (self.place + GOLDEN).fract();
+                radius = self.lengths[(self.place * LENGTHS as f64) as usize];
+            }
+            let mut direction = normal(self.dim, &mut self.rng);
+            for other in &frame {
+                let along = dot(&direction, other);
+                direction.iter_mut().zip(other).for_each(|(x, o)| *x -= along * o);
+            }
+            let length = norm(&direction).max(f64::MIN_POSITIVE);
+            direction.iter_mut().for_each(|x| *x /= length);
+            for sign in [radius, -radius] {
+                nodes.push(&direction.iter().map(|x| sign * x).collect::<Vec<_>>());
+            }
+            frame.push(direction);
+        }
+        nodes
+    }
+}
+
+fn normal(dim: usize, rng: &mut Rng) -> Vec<f64> {
+    (0..dim).map(|_| StandardNormal.sample(rng)).collect()
 }
 
 #[cfg(test)]
@@ -129,7 +160,7 @@ mod tests {
 
     #[test]
     fn directions_come_in_opposite_pairs_with_orthogonal_frames_and_gaussian_lengths() {
-        let nodes = directions(3, 3000, &mut stream(1, Purpose::Evaluate, 0));
+        let nodes = Directions::new(3, 1).draw(3000);
         assert_eq!(nodes.len(), 6000);
         let mut square = 0.0;
         for frame in nodes.as_slice().chunks_exact(18) {
@@ -142,8 +173,8 @@ mod tests {
                 square += dot(row(2 * i), row(2 * i));
             }
         }
-        // χ² with 9000 degrees of freedom over 3000: standard error √(2 · 9000)/3000 = 0.045.
-        assert!((square / 3000.0 - 3.0).abs() < 0.2, "{square}");
+        // Lengths come from 4096 draws: the standard error of their mean square is √(2 · 3/4096) = 0.038.
+        assert!((square / 3000.0 - 3.0).abs() < 0.16, "{square}");
     }
 
     #[test]

@@ -12,6 +12,12 @@ const NEAR_BASE: f64 = 0.5;
 /// Samples of the model that kernels are placed on.
 const CENTRES: usize = 2048;
 
+/// Block of the draws that improve the proposal, beyond those of the estimate.
+const PILOT: u64 = 1 << 16;
+
+/// Centres whose weight is smaller than the largest by this factor, on a log scale, are dropped.
+const NEGLIGIBLE: f64 = 15.0;
+
 /// The integral of a density over the manifold, or the sum over a finite set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Normaliser {
@@ -51,7 +57,8 @@ impl Normaliser {
     /// The sum or integral of a density whose logarithm with respect to `base` is `log_ratio`.
     ///
     /// Finite sets that can be listed are summed. Elsewhere points are drawn from the base if the density is close to it, or else from
-    /// kernels around samples of the model, which `samples` draws. `None` if neither is possible.
+    /// kernels around samples of the model, which `samples` draws, or around weighted draws
+    /// from these. `None` if neither is possible.
     pub fn estimate(
         manifold: &dyn Manifold,
         base: &dyn BaseMeasure,
@@ -75,19 +82,34 @@ impl Normaliser {
                 });
             }
         }
-        let kernels = samples(CENTRES).and_then(|samples| Proposal::around(manifold, base, samples));
-        kernels.or(near).map(|proposal| Self::draw(&proposal, log_ratio, effort))
+        let around = |centres: Points, log_weights: &[f64]| Proposal::around(manifold, base, centres, log_weights);
+        let kernels = samples(CENTRES).and_then(|samples| {
+            let equal = vec![0.0; samples.len()];
+            around(samples, &equal)
+        });
+        let Some(mut proposal) = kernels else { return near.map(|near| Self::draw(&near, log_ratio, effort)) };
+        // Samples of a weakly trained model may be spread wider than its density: kernels around their weighted draws are not.
+        let (points, log_weights) = weigh(&proposal, log_ratio, CENTRES.min(effort.draws), effort.seed, PILOT);
+        let pilot = Self::of(&log_weights);
+        if pilot.relative_error * (pilot.draws as f64).sqrt() > NEAR_BASE {
+            let top = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let kept: Vec<usize> = (0..points.len()).filter(|&i| log_weights[i] > top - NEGLIGIBLE).collect();
+            let log_weights: Vec<f64> = kept.iter().map(|&i| log_weights[i]).collect();
+            proposal = around(points.select(&kept), &log_weights).unwrap_or(proposal);
+        }
+        Some(Self::draw(&proposal, log_ratio, effort))
     }
 
     fn draw(proposal: &Proposal<'_>, log_ratio: &dyn Fn(&Points) -> Vec<f64>, effort: Effort) -> Self {
-        let mut log_weights: Vec<f64> = Vec::new();
+        let mut all: Vec<f64> = Vec::new();
         loop {
-            let rows = BLOCK_DRAWS.min(effort.draws.max(2) - log_weights.len());
-            let points = proposal.draw(rows, effort.seed, (log_weights.len() / BLOCK_DRAWS) as u64);
-            log_weights.extend(log_ratio(&points).iter().zip(proposal.log_ratio(&points)).map(|(p, q)| p - q));
-            let found = Self::of(&log_weights);
-            // Not `>`, which would draw on for ever where a density is not a number.
-            if found.draws >= effort.draws || !(found.relative_error > effort.relative_error) {
+            let rows = BLOCK_DRAWS.min(effort.draws.max(2) - all.len());
+            let block = (all.len() / BLOCK_DRAWS) as u64;
+            all.extend(weigh(proposal, log_ratio, rows, effort.seed, block).1);
+            let found = Self::of(&all);
+            // NaN is not larger than the error either: a density that is not a number ends the loop.
+            let coarse = found.relative_error > effort.relative_error;
+            if found.draws >= effort.draws || !coarse {
                 return found;
             }
         }
@@ -104,4 +126,17 @@ impl Normaliser {
             draws: weights.len(),
         }
     }
+}
+
+/// Draws points from `proposal` and returns them with the logarithm of their importance weights.
+fn weigh(
+    proposal: &Proposal<'_>,
+    log_ratio: &dyn Fn(&Points) -> Vec<f64>,
+    n: usize,
+    seed: u64,
+    block: u64,
+) -> (Points, Vec<f64>) {
+    let points = proposal.draw(n, seed, block);
+    let weights = log_ratio(&points).into_iter().zip(proposal.log_ratio(&points)).map(|(p, q)| p - q).collect();
+    (points, weights)
 }

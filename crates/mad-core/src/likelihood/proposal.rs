@@ -44,6 +44,8 @@ pub struct Proposal<'a> {
 struct Kernels {
     base_share: f64,
     centres: Points,
+    /// Log of the share of each centre; the shares add up to 1.
+    log_shares: Vec<f64>,
     odd: Vec<Range<usize>>,
     scales: Vec<Scale>,
 }
@@ -63,17 +65,24 @@ impl<'a> Proposal<'a> {
         base.is_proper().then_some(Self { manifold, base, kernels: None })
     }
 
-    /// Kernels around `samples`, of a width that predicts each sample well from the others; `None` if the base cannot draw from
-    /// its posterior or there are fewer than two samples.
-    pub fn around(manifold: &'a dyn Manifold, base: &'a dyn BaseMeasure, samples: Points) -> Option<Self> {
+    /// Kernels around `centres`, with shares proportional to exp(`log_weights`), of a width that predicts each centre well from the
+    /// others; `None` if the base cannot draw from its posterior or there are fewer than two centres.
+    pub fn around(
+        manifold: &'a dyn Manifold,
+        base: &'a dyn BaseMeasure,
+        centres: Points,
+        log_weights: &[f64],
+    ) -> Option<Self> {
         let mut rng = stream(0, Purpose::Evaluate, 0);
         let drawable =
-            samples.len() > 1 && base.sample_posterior(samples.row(0), WIDEST, &mut rng, &mut vec![0.0; samples.dim()]);
+            centres.len() > 1 && base.sample_posterior(centres.row(0), WIDEST, &mut rng, &mut vec![0.0; centres.dim()]);
         if !drawable {
             return None;
         }
+        let total = log_sum_exp(log_weights);
+        let log_shares = log_weights.iter().map(|w| w - total).collect();
         let base_share = if base.is_proper() { BASE_SHARE } else { 0.0 };
-        let mut kernels = Kernels { base_share, centres: samples, odd: manifold.odd_blocks(), scales: Vec::new() };
+        let mut kernels = Kernels { base_share, centres, log_shares, odd: manifold.odd_blocks(), scales: Vec::new() };
         let scale = |width: f64, share: f64, centres: &Points| {
             let log_noised = centres.par_rows().map(|s| base.log_density(s, width)).collect();
             Scale { share, width, log_noised }
@@ -110,8 +119,7 @@ impl<'a> Proposal<'a> {
             left < 0.0
         };
         let scale = kernels.scales.iter().find(falls_in).unwrap_or(&kernels.scales[0]);
-        let centre = kernels.centres.row(rng.random_range(0..kernels.centres.len()));
-        self.base.sample_posterior(centre, scale.width, rng, row);
+        self.base.sample_posterior(kernels.draw_centre(rng), scale.width, rng, row);
     }
 
     /// Log-density with respect to the base measure at each row of `x`.
@@ -124,12 +132,22 @@ impl<'a> Proposal<'a> {
 }
 
 impl Kernels {
+    fn draw_centre(&self, rng: &mut Rng) -> &[f64] {
+        let mut left: f64 = rng.random();
+        let falls_in = |log_share: &f64| {
+            left -= log_share.exp();
+            left < 0.0
+        };
+        // Rounding may leave a little; then the first centre has it.
+        self.centres.row(self.log_shares.iter().position(falls_in).unwrap_or(0))
+    }
+
     fn log_ratio(&self, x: &[f64]) -> f64 {
-        let count = (self.centres.len() as f64).ln();
         let mut terms = vec![self.base_share.ln()];
         for scale in &self.scales {
-            let share = ((1.0 - self.base_share) * scale.share).ln() - count;
-            terms.extend((0..self.centres.len()).map(|i| share + self.log_kernel(scale, i, x)));
+            let share = ((1.0 - self.base_share) * scale.share).ln();
+            let kernels = self.log_shares.iter().enumerate();
+            terms.extend(kernels.map(|(i, log_share)| share + log_share + self.log_kernel(scale, i, x)));
         }
         log_sum_exp(&terms)
     }
@@ -148,16 +166,18 @@ impl Kernels {
         gaussian + signs - scale.log_noised[i]
     }
 
-    /// Mean log-density of the first samples under the kernels of the others.
+    /// Mean log-density of the first centres under the kernels of the others.
     fn prediction(&self, scale: &Scale) -> f64 {
-        let n = self.centres.len();
         let predicted = |j: usize| {
-            let share = (1.0 - self.base_share).ln() - ((n - 1) as f64).ln();
-            let others = (0..n).filter(|&i| i != j).map(|i| share + self.log_kernel(scale, i, self.centres.row(j)));
-            let terms: Vec<f64> = others.chain([self.base_share.max(1e-12).ln()]).collect();
-            log_sum_exp(&terms)
+            let share = self.log_shares[j].exp();
+            let others = self.log_shares.iter().enumerate().filter(|&(i, _)| i != j);
+            let kernels = others.map(|(i, log_share)| log_share + self.log_kernel(scale, i, self.centres.row(j)));
+            let rest = ((1.0 - self.base_share) / (1.0 - share).max(f64::EPSILON)).ln();
+            let terms: Vec<f64> = kernels.map(|k| k + rest).chain([self.base_share.max(1e-12).ln()]).collect();
+            (share, share * log_sum_exp(&terms))
         };
-        let chosen = n.min(PREDICTED);
-        (0..chosen).into_par_iter().map(predicted).collect::<Vec<_>>().iter().sum::<f64>() / chosen as f64
+        let chosen = self.centres.len().min(PREDICTED);
+        let all: Vec<(f64, f64)> = (0..chosen).into_par_iter().map(predicted).collect();
+        all.iter().map(|p| p.1).sum::<f64>() / all.iter().map(|p| p.0).sum::<f64>()
     }
 }
