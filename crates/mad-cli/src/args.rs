@@ -3,6 +3,7 @@
 use clap::builder::{OsStringValueParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mad_core::data::EulerSequence;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Learn distributions of data that live on a known set: globe, rotations, angles, categories, and products of these.
@@ -159,7 +160,7 @@ pub enum QuatOrder {
     mad fit quakes.csv --manifold sphere:2 --out run --resume")]
 pub struct Fit {
     /// CSV, TSV, Parquet, NPY or NPZ file, also packed (.gz, .zst), `-` for standard input, or the name of a data set (`mad list datasets`)
-    pub data: String,
+    pub data: OsString,
     /// The set the points lie on, such as `sphere:2`, `so3`, `torus:7`, `points:FILE`, `categorical`, `euclid:3`,
     /// `product(so3,euclid:3)`; a named data set knows its own
     #[arg(long, value_name = "SPEC")]
@@ -249,7 +250,7 @@ pub struct Eval {
     pub what: PathBuf,
     /// File of points that the model has not seen; for a run also `test`, `validation` or `train`, its own parts
     #[arg(long, value_name = "FILE")]
-    pub against: String,
+    pub against: OsString,
     /// The set the points lie on; a run knows its own
     #[arg(long, value_name = "SPEC")]
     pub manifold: Option<String>,

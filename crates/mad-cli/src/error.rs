@@ -17,6 +17,12 @@ use mad_nn::train::TrainError;
 use mad_nn::vision::weights::WeightsError;
 use std::path::PathBuf;
 
+/// Exit code after a second signal, which ends the program before anything more is saved.
+pub const ENDED_AT_ONCE: u8 = 7;
+
+/// Exit code if the reader of standard output went away, as after SIGPIPE.
+pub const BROKEN_PIPE: u8 = 141;
+
 /// Why a command failed. The exit code says what kind of thing went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
@@ -88,7 +94,7 @@ impl CliError {
         CliError::Io { path: path.into(), source }
     }
 
-    /// Whether the reader of our output has gone away, which is no failure.
+    /// Whether the reader of our output has gone away, which needs no words.
     pub fn is_broken_pipe(&self) -> bool {
         match self {
             CliError::Io { source, .. } => source.kind() == std::io::ErrorKind::BrokenPipe,
@@ -97,7 +103,8 @@ impl CliError {
         }
     }
 
-    /// 2 usage, 3 bad data, 4 bad checkpoint, 5 input/output, 6 numerical failure, 128 + signal when interrupted, else 1.
+    /// 2 usage, 3 bad data, 4 bad checkpoint, 5 input/output, 6 numerical failure, 128 + signal when interrupted, else 1. Two
+    /// more have no error: [`ENDED_AT_ONCE`] and [`BROKEN_PIPE`].
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) | CliError::Experiment(_) => 2,
@@ -117,7 +124,7 @@ impl CliError {
             CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
-                RunError::Occupied { .. } => 2,
+                RunError::Occupied { .. } | RunError::Memory(_) => 2,
                 RunError::Contents { .. } => 3,
                 error if error.is_io() => 5,
                 _ => 4,

@@ -10,6 +10,7 @@ use mad_core::data::{
     self, ColumnOptions, Columns, Loaded, QuaternionOrder, ReadOptions, RowErrors, Table, names_file,
 };
 use mad_core::manifold::Manifold;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Files larger than this are read with progress shown.
@@ -157,26 +158,29 @@ pub fn quoted(word: &str) -> String {
 pub fn table(
     common: &Common,
     reading: &Reading,
-    source: &str,
+    source: &OsStr,
     rows: Option<usize>,
     seed: u64,
 ) -> Result<(Table, Option<String>), CliError> {
-    if source == "-" || names_file(Path::new(source)) {
+    let (path, shown) = (Path::new(source), source.to_string_lossy());
+    if source == "-" || names_file(path) {
         if rows.is_some() {
-            return Err(CliError::Usage(format!("--rows is for named data sets; {source} is a file")));
+            return Err(CliError::Usage(format!("--rows is for named data sets; {shown} is a file")));
         }
-        return Ok((reading.read(common, Path::new(source))?, None));
+        return Ok((reading.read(common, path)?, None));
     }
+    // Only text names a data set, and what is not text does not look like one.
+    let source = source.to_str().unwrap_or("/");
     match data::generators::dataset(source) {
         Ok((entry, arguments)) => {
             let table = data::generators::make(source, rows, seed, seed, common.data_dir())?;
             Ok((table, Some((entry.manifold)(&arguments))))
         }
-        // A word with an ending or a folder was meant as a file; say that it is not there.
-        Err(_) if source.contains(['.', '/']) => Ok((reading.read(common, Path::new(source))?, None)),
-        Err(unknown) => {
-            Err(CliError::Usage(format!("{source}: no such file, and no data set of this name; {unknown}")))
+        // A folder, a link that leads nowhere, a word with an ending: meant as a file, and reading it tells what is wrong.
+        Err(_) if path.is_symlink() || path.is_dir() || source.contains(['.', '/']) => {
+            Ok((reading.read(common, path)?, None))
         }
+        Err(unknown) => Err(CliError::Usage(format!("{shown}: no such file, and no data set of this name; {unknown}"))),
     }
 }
 

@@ -1,9 +1,18 @@
-//! Ctrl-C and termination: the first signal asks for a clean end, the second one ends at once.
+//! Ctrl-C and termination: the first signal asks for a clean end; another one, later than [`GRACE`], ends at once.
 
-use crate::error::CliError;
+use crate::error::{CliError, ENDED_AT_ONCE};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Signals that follow the first one within this time are part of it: `timeout` signals the process and its group, and a
+/// shell and a terminal may both pass on Ctrl-C.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often a signal is looked for in order to start the time above.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Lets a write beyond the largest allowed file size fail with a message instead of ending the program.
 pub fn survive_limits() -> Result<(), CliError> {
@@ -24,13 +33,25 @@ impl Interrupt {
     /// Starts to listen.
     pub fn listen() -> Result<Self, CliError> {
         let (stop, signal) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let impatient = Arc::new(AtomicBool::new(false));
         for number in [SIGINT, SIGTERM] {
-            // The order matters: the shutdown acts only if an earlier signal has set the flag already.
-            signal_hook::flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&stop))
+            signal_hook::flag::register_conditional_shutdown(number, ENDED_AT_ONCE.into(), Arc::clone(&impatient))
                 .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize))
                 .and_then(|_| signal_hook::flag::register(number, Arc::clone(&stop)))
                 .map_err(|source| CliError::io("signal handler", source))?;
         }
+        let stopped = Arc::clone(&stop);
+        let watch = move || {
+            while !stopped.load(Ordering::SeqCst) {
+                thread::sleep(LOOK);
+            }
+            thread::sleep(GRACE);
+            impatient.store(true, Ordering::SeqCst);
+        };
+        thread::Builder::new()
+            .name("signals".into())
+            .spawn(watch)
+            .map_err(|source| CliError::io("signal handler", source))?;
         Ok(Self { stop, signal })
     }
 

@@ -1,7 +1,5 @@
 //! `mad`: fit, sample, evaluate and draw distributions on known sets inside Euclidean space.
 
-#![forbid(unsafe_code)]
-
 mod args;
 mod bench;
 mod commands;
@@ -9,11 +7,15 @@ mod error;
 mod input;
 mod interrupt;
 mod output;
+mod overwrite;
+mod pace;
 mod plot;
+mod printable;
 mod progress;
 mod report;
 mod reproduce;
 mod source;
+mod standard_output;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -22,14 +24,19 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
-    let outcome = interrupt::survive_limits()
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => output::misunderstood(&error),
+    };
+    let outcome = standard_output::require_open()
+        .and_then(|()| interrupt::survive_limits())
         .and_then(|()| check_instructions())
         .and_then(|()| set_threads(&cli.common))
         .and_then(|()| commands::run(&cli));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        // Nobody is left to be told.
+        Err(error) if error.is_broken_pipe() => ExitCode::from(error::BROKEN_PIPE),
         Err(error) => {
             output::failure(&cli.common, &error);
             ExitCode::from(error.exit_code())

@@ -2,6 +2,7 @@
 
 use crate::args::Common;
 use crate::error::CliError;
+use crate::printable::{is_obeyed, printable, printable_json};
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use mad_core::data::{DataError, Output};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ pub const SCHEMA: u32 = 1;
 
 /// Writes a line to standard error; a reader that has gone away is no reason to stop.
 pub fn say(text: impl AsRef<str>) {
-    let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+    let _ = writeln!(std::io::stderr(), "{}", printable(text.as_ref()));
 }
 
 /// Says something on standard error, unless the user wants quiet.
@@ -32,7 +33,10 @@ pub fn detail(common: &Common, text: impl AsRef<str>) {
 
 /// Writes the result of a command: the JSON object with `--json`, the text otherwise.
 pub fn result(common: &Common, command: &str, fields: Value, text: impl FnOnce() -> String) -> Result<(), CliError> {
-    line(&if common.json { object(command, fields) } else { text() })
+    match common.json {
+        true => line(&object(command, fields)),
+        false => line(&printable(&text())),
+    }
 }
 
 /// Writes the result of a command that wrote data to `out`: to standard error if the data went to standard output.
@@ -59,7 +63,7 @@ pub fn failure(common: &Common, error: &CliError) {
     if common.json {
         let object = json!({ "schema": SCHEMA, "error": error.to_string(), "exit_code": error.exit_code() });
         // There is nobody left to tell.
-        let _ = line(&object.to_string());
+        let _ = line(&printable_json(&object.to_string()));
     }
 }
 
@@ -68,7 +72,22 @@ fn object(command: &str, fields: Value) -> String {
     if let (Some(all), Some(more)) = (object.as_object_mut(), fields.as_object()) {
         all.extend(more.clone());
     }
-    object.to_string()
+    printable_json(&object.to_string()).into_owned()
+}
+
+/// Reports words that are no command, or prints the help that was asked for, and ends.
+pub fn misunderstood(error: &clap::Error) -> ! {
+    if std::env::args_os().any(|word| word.to_string_lossy().contains(is_obeyed)) {
+        // What clap quotes goes to the terminal as it is, together with its own colours; here it goes without any.
+        say(error.to_string().trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// A path in a JSON object; one that is not UTF-8 cannot be a JSON string as it is.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn line(text: &str) -> Result<(), CliError> {

@@ -43,10 +43,8 @@ impl Source {
 
     /// What the folder of a run says; `None` if it says nothing that can be read.
     pub fn of(run: &Path) -> Option<Self> {
-        let path = run.join(FILE);
-        let small = std::fs::metadata(&path).is_ok_and(|file| file.len() <= MAX_BYTES);
-        let text = small.then(|| std::fs::read_to_string(&path).ok()).flatten()?;
-        serde_json::from_str(&text).ok()
+        let text = mad_core::files::read_regular(&run.join(FILE), MAX_BYTES).ok()?;
+        serde_json::from_slice(&text).ok()
     }
 
     /// The data without folders: `quakes.csv`, or the name of the data set.

@@ -98,7 +98,28 @@ fn termination_saves_and_has_its_own_exit_code() {
     assert_eq!(desk.names("run/checkpoints").pop(), Some(format!("step-{step:08}")));
 }
 
-/// The first signal waits for the step at hand, here one of many seconds; the second does not.
+/// `timeout` signals the process and its group, so that two signals arrive where one was meant.
+#[test]
+fn two_signals_at_a_time_save_like_one() {
+    let desk = desk_with_data();
+    for pause in [0, 20, 200] {
+        let run = format!("run{pause}");
+        let child = start(&desk, &format!("fit d.csv --manifold sphere:2 --out {run} {ENDLESS}"));
+        wait_until("a checkpoint", || desk.path(&run).join("checkpoints/step-00000050").exists());
+        signal(&child, "TERM");
+        std::thread::sleep(Duration::from_millis(pause));
+        // It may have ended by then.
+        let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).stderr(Stdio::null()).status();
+        let output = child.wait_with_output().expect("ended");
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(143), "{pause} ms: {error}");
+        let step: u64 =
+            error.split("saved at step ").nth(1).and_then(|t| t.split(',').next()?.parse().ok()).expect(&error);
+        assert_eq!(desk.names(&format!("{run}/checkpoints")).pop(), Some(format!("step-{step:08}")), "{pause} ms");
+    }
+}
+
+/// The first signal waits for the step at hand, here one of many seconds; one that follows after a while does not.
 #[test]
 fn a_second_signal_ends_at_once() {
     let desk = desk_with_data();
@@ -107,11 +128,11 @@ fn a_second_signal_ends_at_once() {
     wait_until("training", || desk.path("run/run.lock").exists());
     std::thread::sleep(Duration::from_millis(200));
     signal(&child, "INT");
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(Duration::from_millis(2000));
     signal(&child, "INT");
     let sent = Instant::now();
     let output = child.wait_with_output().expect("ended");
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.status.code(), Some(7));
     assert!(sent.elapsed() < Duration::from_secs(5), "{:?}", sent.elapsed());
     assert!(desk.names("run/checkpoints").is_empty(), "the second signal waited for the step");
 }
@@ -260,7 +281,7 @@ fn none_few_and_many_are_numbers_too() {
     // More samples than memory would hold come as they are made.
     let script = "\"$MAD\" sample none --n 1000000000 --seed 1 | head -n 2; exit ${PIPESTATUS[0]}";
     let output = shell(&desk, script);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(141), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).lines().count(), 2);
     for words in [
         "sample none --n -1",
@@ -347,6 +368,28 @@ fn other_instructions_than_at_the_beginning_are_told_on_resume() {
     let output = desk.mad(&format!("{fit} --resume")).output().expect("program started");
     let error = text(&output.stderr);
     assert!(output.status.success() && error.contains("was begun on x86_64 sse9"), "{error}");
+}
+
+/// In a copy made of hard links the files of the original are its own until they are changed.
+#[test]
+fn a_copy_of_hard_links_is_resumed_without_touching_the_original() {
+    let desk = desk_with_data();
+    let train = |run: &str, enough: &dyn Fn() -> bool| {
+        let child = start(&desk, &format!("fit d.csv --manifold sphere:2 --out {run} {ENDLESS} --resume"));
+        wait_until("training", enough);
+        signal(&child, "TERM");
+        assert_eq!(child.wait_with_output().expect("ended").status.code(), Some(143));
+    };
+    train("run", &|| desk.path("run/checkpoints/step-00000050").exists());
+    let status = Command::new("cp").args(["-al", "run", "copy"]).current_dir(desk.path(".")).status().expect("cp");
+    assert!(status.success());
+    let files = ["metrics.jsonl", "timing.jsonl", "run.lock", "config.toml"];
+    let read = |run: &str| files.map(|file| bytes(&desk.path(run).join(file)));
+    let before = read("run");
+    train("copy", &|| read("copy")[0] != before[0]);
+    assert!(read("run") == before, "the original was altered");
+    let (ours, theirs) = (read("copy"), before);
+    assert!(ours[0].len() > theirs[0].len() && ours[1].starts_with(&theirs[1]) && ours[1].len() > theirs[1].len());
 }
 
 /// A run folder as version 0.1.0 wrote it answers with the samples it had then.

@@ -167,7 +167,7 @@ fn interrupt_saves_and_says_so() {
 }
 
 #[test]
-fn broken_pipe_is_no_failure() {
+fn a_broken_pipe_is_quiet_and_has_the_code_of_its_signal() {
     let desk = Desk::new();
     desk.ok("data make earthquakes-week --out d.csv");
     desk.ok(&format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY));
@@ -176,7 +176,8 @@ fn broken_pipe_is_no_failure() {
     let output =
         Command::new("bash").args(["-c", &script]).current_dir(desk.path(".")).output().expect("shell started");
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !error.contains("panicked"), "{:?} {error}", output.status.code());
+    assert_eq!(output.status.code(), Some(141), "{error}");
+    assert!(!error.contains("error") && !error.contains("panicked"), "{error}");
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3);
 }
 

@@ -4,11 +4,14 @@
 
 pub mod base;
 pub mod data;
+pub mod files;
 mod groups;
+mod length;
 pub mod likelihood;
 pub mod manifold;
 pub mod metrics;
 mod moments;
+mod neighbours;
 pub mod noise;
 pub mod points;
 pub mod pose;
@@ -17,5 +20,7 @@ pub mod rng;
 pub mod sample;
 pub mod special;
 
+pub use groups::copies;
+pub use length::Unit;
 pub use moments::Moments;
 pub use points::Points;

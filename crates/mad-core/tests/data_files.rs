@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, contains, npy};
+use common::{Folder, contains, data_dir, npy};
 use mad_core::{
     Points,
     data::{
@@ -11,7 +11,7 @@ use mad_core::{
     },
     manifold::{BuildContext, build},
 };
-use std::{fs, path::PathBuf};
+use std::fs;
 
 fn decode(layout: &Layout, content: &str, options: &ColumnOptions) -> Result<(Columns, Decoded), DataError> {
     let table = Folder::new().read("bad.csv", content)?;
@@ -652,55 +652,54 @@ fn hostile_arrays_are_refused() {
     assert!(["nan.npy", "row 2", "column x0"].iter().all(|p| text.contains(p)), "{text}");
 }
 
-/// The data directory, or a line that says why a test does nothing.
-fn data_directory(test: &str) -> Option<PathBuf> {
-    let directory = std::env::var_os("MAD_DATA").map(PathBuf::from);
-    if directory.is_none() {
-        eprintln!("SKIPPED {test}: set MAD_DATA to the data directory (earth/, torus/) to run it");
-    }
-    directory
-}
+/// Files that are not part of the repository: `MAD_DATA` names their folder.
+mod with_data {
+    use super::*;
 
-#[test]
-fn benchmark_files_load_as_they_are() {
-    let Some(directory) = data_directory("benchmark_files_load_as_they_are") else { return };
-    for (file, rows, distinct) in
-        [("volerup", 827, 267), ("quakes_all", 6120, 5447), ("flood", 4875, 4861), ("fire", 12809, 12802)]
-    {
-        let table = read(&directory.join(format!("earth/{file}.csv")), &ReadOptions::default()).unwrap();
-        let columns = Columns::find(&Layout::Direction, &table, &ColumnOptions::default()).unwrap();
-        let points = columns.decode(&table).unwrap().points;
-        let counted = duplicates(&points);
-        assert_eq!((counted.rows, counted.distinct), (rows, distinct), "{file}");
-        Split::new(&points, SplitKind::Distinct, mad_core::data::FRACTIONS, 0).unwrap();
-        for (row, x) in points.rows().enumerate() {
-            let back = numbers(&columns.encode_row(x));
-            let lon = table.number(row, 1).unwrap();
-            let lon = if lon >= 180.0 { lon - 360.0 } else { lon };
-            assert!(close(&back, &[table.number(row, 0).unwrap(), lon], 1e-11), "{file} {row} {back:?}");
+    #[test]
+    #[ignore = "needs MAD_DATA"]
+    fn benchmark_files_load_as_they_are() {
+        let directory = data_dir();
+        for (file, rows, distinct) in
+            [("volerup", 827, 267), ("quakes_all", 6120, 5447), ("flood", 4875, 4861), ("fire", 12809, 12802)]
+        {
+            let table = read(&directory.join(format!("earth/{file}.csv")), &ReadOptions::default()).unwrap();
+            let columns = Columns::find(&Layout::Direction, &table, &ColumnOptions::default()).unwrap();
+            let points = columns.decode(&table).unwrap().points;
+            let counted = duplicates(&points);
+            assert_eq!((counted.rows, counted.distinct), (rows, distinct), "{file}");
+            Split::new(&points, SplitKind::Distinct, mad_core::data::FRACTIONS, 0).unwrap();
+            for (row, x) in points.rows().enumerate() {
+                let back = numbers(&columns.encode_row(x));
+                let lon = table.number(row, 1).unwrap();
+                let lon = if lon >= 180.0 { lon - 360.0 } else { lon };
+                assert!(close(&back, &[table.number(row, 0).unwrap(), lon], 1e-11), "{file} {row} {back:?}");
+            }
         }
     }
-}
 
-#[test]
-fn torsion_file_loads_by_column_numbers() {
-    let Some(directory) = data_directory("torsion_file_loads_by_column_numbers") else { return };
-    let table = read(&directory.join("torus/rna.tsv"), &ReadOptions::default()).unwrap();
-    assert_eq!((table.len(), table.width(), table.header()), (9478, 9, None));
-    let options = ColumnOptions { columns: Some("3-9".into()), angle_unit: Some(AngleUnit::Deg), ..Default::default() };
-    let columns = Columns::find(&Layout::Angles(7), &table, &options).unwrap();
-    let points = columns.decode(&table).unwrap().points;
-    assert_eq!((points.len(), points.dim()), (9478, 14));
-    let first = numbers(&columns.encode_row(points.row(0)));
-    let given = [-69.168933, 173.922722, 51.484039, 80.803534, -62.903735, 10.972630, -167.619661];
-    assert!(close(&first, &given, 1e-11), "{first:?}");
-    // What is written is read again by the same columns, though they stand elsewhere now.
-    let folder = Folder::new();
-    let mut out = writer(&folder.path("samples.csv"), &columns.encode_header()).unwrap();
-    out.write(&columns.encode(&points)).unwrap();
-    out.finish().unwrap();
-    let again = read(&folder.path("samples.csv"), &ReadOptions::default()).unwrap();
-    assert!(close(columns.decode(&again).unwrap().points.as_slice(), points.as_slice(), 1e-14));
+    #[test]
+    #[ignore = "needs MAD_DATA"]
+    fn torsion_file_loads_by_column_numbers() {
+        let directory = data_dir();
+        let table = read(&directory.join("torus/rna.tsv"), &ReadOptions::default()).unwrap();
+        assert_eq!((table.len(), table.width(), table.header()), (9478, 9, None));
+        let options =
+            ColumnOptions { columns: Some("3-9".into()), angle_unit: Some(AngleUnit::Deg), ..Default::default() };
+        let columns = Columns::find(&Layout::Angles(7), &table, &options).unwrap();
+        let points = columns.decode(&table).unwrap().points;
+        assert_eq!((points.len(), points.dim()), (9478, 14));
+        let first = numbers(&columns.encode_row(points.row(0)));
+        let given = [-69.168933, 173.922722, 51.484039, 80.803534, -62.903735, 10.972630, -167.619661];
+        assert!(close(&first, &given, 1e-11), "{first:?}");
+        // What is written is read again by the same columns, though they stand elsewhere now.
+        let folder = Folder::new();
+        let mut out = writer(&folder.path("samples.csv"), &columns.encode_header()).unwrap();
+        out.write(&columns.encode(&points)).unwrap();
+        out.finish().unwrap();
+        let again = read(&folder.path("samples.csv"), &ReadOptions::default()).unwrap();
+        assert!(close(columns.decode(&again).unwrap().points.as_slice(), points.as_slice(), 1e-14));
+    }
 }
 
 #[test]

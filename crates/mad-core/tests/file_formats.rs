@@ -121,6 +121,30 @@ fn damaged_parquet_never_panics() {
     folder.refusal("text.parquet", "lat,lon\n1,2\n", &["bad Parquet file"]);
 }
 
+/// Pages, their headers and the first bytes of a file that was written here: everything before the footer.
+#[test]
+fn every_flipped_bit_in_the_data_of_our_parquet_is_noticed() {
+    let folder = Folder::new();
+    let mut table = Table::text("made", Some(vec!["lat".into(), "lon".into(), "name".into()]), 3);
+    for row in 0..30 {
+        table.push(row + 2, [format!("{}.25", row), format!("-{}.5", 3 * row), format!("n{}", row % 4)]);
+    }
+    write_table(&folder.path("good.parquet"), &table).unwrap();
+    let good = fs::read(folder.path("good.parquet")).unwrap();
+    assert_eq!(folder.read("same.parquet", &good).unwrap().len(), 30);
+    let footer = u32::from_le_bytes(good[good.len() - 8..good.len() - 4].try_into().unwrap()) as usize;
+    let (mut flips, end) = (0, good.len() - 8 - footer);
+    for at in 0..end {
+        for bit in 0..8 {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1 << bit;
+            folder.refusal("flip.parquet", &bytes, &["bad Parquet file"]);
+            flips += 1;
+        }
+    }
+    assert!(flips > 3000, "{flips}");
+}
+
 #[test]
 fn arrays_as_numpy_writes_them_are_read() {
     let options = ColumnOptions::default();

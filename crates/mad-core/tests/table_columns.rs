@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, cells, contains, off_scipy, on, read_made, refused};
+use common::{Folder, cells, contains, data_dir, off_scipy, on, read_made, refused};
 use mad_core::data::{
     AngleUnit, Cell, ColumnOptions, Columns, DataError, Layout, ReadOptions, Table, check, load, load_skipping, read,
     read_watched, suggest,
@@ -320,8 +320,16 @@ fn columns_that_go_around_suggest_angles_in_degrees() {
     // Options that the user has given are not given again.
     let told = ColumnOptions { columns: Some("2-3".into()), angle_unit: Some(AngleUnit::Deg), ..Default::default() };
     assert_eq!(suggested(&rows, &told)[0].1, "");
-    if let Some(directory) = std::env::var_os("MAD_DATA") {
-        let path = std::path::Path::new(&directory).join("torus/rna.tsv");
+}
+
+/// Files that are not part of the repository: `MAD_DATA` names their folder.
+mod with_data {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs MAD_DATA"]
+    fn torsions_of_rna_suggest_angles_in_degrees() {
+        let path = data_dir().join("torus/rna.tsv");
         let found = suggest(&read(&path, &ReadOptions::default()).unwrap(), &ColumnOptions::default());
         let torus = found.iter().find(|s| s.spec == "torus:7").unwrap_or_else(|| panic!("{found:?}"));
         assert_eq!((&torus.flags[..], torus.certain), ("--columns 3,4,5,6,7,8,9 --angle-unit deg", false));

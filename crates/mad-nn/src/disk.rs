@@ -62,6 +62,14 @@ impl Disk for RealDisk {
     }
 }
 
+/// Whether a file has a second name, such as in a copy made of hard links, which a change in place would alter as well.
+pub(crate) fn is_shared(path: &Path) -> bool {
+    #[cfg(unix)]
+    return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::nlink(&file) > 1);
+    #[cfg(not(unix))]
+    return false;
+}
+
 /// Writes a file so that its name always stands for old or new bytes, never for a mixture.
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));

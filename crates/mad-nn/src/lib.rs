@@ -42,6 +42,7 @@ mod denoiser;
 pub mod device;
 pub mod disk;
 pub mod kernel;
+pub mod memory;
 pub mod method;
 pub mod net;
 pub mod optim;

@@ -3,13 +3,18 @@
 use crate::args::{Base, Common};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use mad_core::data::{self, Cell, ColumnOptions, Columns, Layout, writer};
 use serde_json::json;
+use std::path::Path;
 
 pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     if !(1e-8..=1e6).contains(&args.sigma) {
         return Err(CliError::Usage(format!("--sigma {}: give a number from 1e-8 to 1e6", args.sigma)));
     }
+    let base_file = args.base.strip_prefix("mixture:").map(Path::new);
+    let inputs: Vec<&Path> = [Some(args.at.as_path()), base_file].into_iter().flatten().collect();
+    require_apart(&args.out, None, &inputs)?;
     let mut table = args.reading.read(common, &args.at)?;
     let (manifold, points) = match data::manifold_named(&args.manifold) {
         // Ambient coordinates need not lie on the set: noised points do not.
@@ -42,7 +47,8 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
         file.write(&[row])?;
     }
     file.finish()?;
-    let fields = json!({ "n": points.len(), "manifold": manifold.spec(), "sigma": args.sigma, "out": args.out });
+    let fields =
+        json!({ "n": points.len(), "manifold": manifold.spec(), "sigma": args.sigma, "out": output::shown(&args.out) });
     let text = || format!("{} points on {}, noise level {}", points.len(), manifold.spec(), args.sigma);
     output::result_of_data(common, "base", &args.out, fields, text)
 }

@@ -72,7 +72,7 @@ fn draw_growth(common: &Common, path: &Path) -> Result<(), CliError> {
     });
     meter.into_iter().for_each(Meter::finish);
     growth::figure(&grown, &format!("Cost on {}", about_machine())).save(path)?;
-    let fields = json!({ "machine": machine(), "growth": grown, "out": path });
+    let fields = json!({ "machine": machine(), "growth": grown, "out": output::shown(path) });
     output::result(common, "bench", fields, || {
         let cells = grown.iter().flat_map(|line| {
             line.points.iter().map(|(size, seconds)| {

@@ -4,8 +4,10 @@ use super::symsol;
 use crate::args::{Common, Data, DataCommand, ListKind};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use mad_core::data::{generators, write_table};
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, args: &Data) -> Result<(), CliError> {
     match &args.command {
@@ -22,10 +24,12 @@ pub fn run(common: &Common, args: &Data) -> Result<(), CliError> {
             if pictures.is_given() {
                 return Err(CliError::Usage("--shapes, --train, --test and --size belong to symsol".into()));
             }
+            let files = common.data_dir().map(data_files).unwrap_or_default();
+            require_apart(out, None, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
             let target = target_seed.unwrap_or(*seed);
             let table = generators::make(name, *n, *seed, target, common.data_dir())?;
             write_table(out, &table)?;
-            let fields = json!({ "name": name, "rows": table.len(), "seed": seed, "out": out });
+            let fields = json!({ "name": name, "rows": table.len(), "seed": seed, "out": output::shown(out) });
             let text = || format!("{} rows of {name}", table.len());
             output::result_of_data(common, "data make", out, fields, text)
         }
@@ -33,4 +37,10 @@ pub fn run(common: &Common, args: &Data) -> Result<(), CliError> {
             super::data_check::run(common, file, manifold.as_deref(), reading)
         }
     }
+}
+
+/// Files that data sets are read from.
+fn data_files(folder: &Path) -> Vec<PathBuf> {
+    let lists = [folder.to_path_buf(), folder.join("earth")].map(std::fs::read_dir);
+    lists.into_iter().flatten().flatten().flatten().map(|entry| entry.path()).collect()
 }

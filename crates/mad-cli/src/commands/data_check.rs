@@ -34,7 +34,7 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
     let counts = report.duplicates;
     let repeated = counts.rows - counts.distinct;
     let fields = json!({
-        "file": file, "manifold": report.manifold, "manifold_why": why, "rows": report.rows, "distinct": counts.distinct,
+        "file": output::shown(file), "manifold": report.manifold, "manifold_why": why, "rows": report.rows, "distinct": counts.distinct,
         "duplicates": repeated, "most_frequent": counts.most, "columns": report.written, "all_columns": table.header(),
         "column_reports": report.columns, "bad_rows": report.bad_rows, "notices": report.notices,
         "suggestions": report.suggestions, "next": next, "ambient_dim": report.ambient_dim, "mean": report.mean,
@@ -99,7 +99,7 @@ fn undecided(
     let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.flags, reading));
     let commands: Vec<String> = suggestions.iter().filter_map(next).collect();
     let fields = json!({
-        "file": file, "manifold": null, "rows": table.len(), "all_columns": table.header(), "column_reports": reports,
+        "file": output::shown(file), "manifold": null, "rows": table.len(), "all_columns": table.header(), "column_reports": reports,
         "notices": table.notices(), "suggestions": suggestions, "next": commands,
     });
     output::result(common, "data check", fields, || {

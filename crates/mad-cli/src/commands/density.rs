@@ -4,13 +4,17 @@ use super::opened::Opened;
 use crate::args::{Common, Density};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use mad_core::data::{Cell, writer};
 use serde_json::json;
+use std::path::Path;
 
 /// Rows handed to the file at once.
 const BLOCK: usize = 4096;
 
 pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
+    let inputs: Vec<&Path> = args.at.as_deref().into_iter().collect();
+    require_apart(&args.out, Some(&args.run), &inputs)?;
     let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
     let manifold = opened.run.manifold().as_ref();
     let (points, mut header, mut rows) = match (&args.at, args.grid) {
@@ -54,7 +58,8 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     let integral = opened.integral(common, args.steps as usize);
     let normaliser = opened.model.normaliser();
     let fields = json!({
-        "n": densities.len(), "mean_log_density": mean, "out": args.out, "steps": args.steps,
+        "n": densities.len(), "mean_log_density": mean, "out": output::shown(&args.out), "steps": args.steps,
+        "training": opened.training(),
         "integral": integral.map(|i| i.value), "integral_standard_error": integral.map(|i| i.error),
         "normaliser": normaliser.map(|z| z.value()), "normaliser_standard_error": normaliser.map(|z| z.standard_error()),
     });

@@ -1,7 +1,7 @@
 //! A run folder opened for use: model, columns, noise range.
 
 use super::integral::Integral;
-use super::sample::condition;
+use super::sample::{condition, tell_outside};
 use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::output;
@@ -11,8 +11,11 @@ use mad_core::data::{Columns, Table};
 use mad_core::likelihood::{Effort, Normaliser};
 use mad_nn::method::{Fitted, SampleRequest, Sampled};
 use mad_nn::run::RunError;
+use mad_nn::train::TrainingStatus;
 use mad_nn::{Part, Run};
 use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Points evaluated between two reports of progress.
@@ -25,6 +28,7 @@ const CHECK: Effort = Effort { relative_error: 0.01, draws: 2048, seed: 1 };
 pub struct Opened {
     pub run: Run,
     pub model: Box<dyn Fitted>,
+    pub status: TrainingStatus,
 }
 
 /// Which sampler to use, where the user said so.
@@ -38,19 +42,13 @@ impl Opened {
     /// Opens the run folder at `path` for answers of the model, and says if it was not trained to the end.
     pub fn noticed(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::new(path)?;
-        if let Some((done, asked)) = opened.unfinished()? {
-            let folder = path.display();
-            output::notice(common, format!("{folder}: {done} of {asked} steps are done; `mad fit … --resume` goes on"));
-        }
+        tell_unfinished(common, path, opened.status);
         Ok(opened)
     }
 
-    /// Steps done and asked for, if the run was interrupted.
-    fn unfinished(&self) -> Result<Option<(u64, u64)>, CliError> {
-        let config = self.run.config();
-        let done = self.run.steps().map_err(RunError::from)?.last().copied().unwrap_or(0);
-        // With patience a run may end before its last step.
-        Ok((done < config.steps && config.patience == 0).then_some((done, config.steps)))
+    /// How far the run is trained, for `--json`.
+    pub fn training(&self) -> Value {
+        json!(self.status)
     }
 
     /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
@@ -87,6 +85,7 @@ impl Opened {
             false => Self::noticed(common, path)?,
         };
         if let Some(condition) = condition(&opened, given)? {
+            tell_outside(common, &opened, &condition)?;
             opened.model.condition(condition, guidance);
         }
         Ok(opened)
@@ -96,14 +95,16 @@ impl Opened {
     pub fn new(path: &Path) -> Result<Self, CliError> {
         let run = Run::open(path)?;
         let model = run.fitted()?;
-        Ok(Self { run, model })
+        let status = run.status().map_err(RunError::from)?;
+        Ok(Self { run, model, status })
     }
 
     /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
     pub fn at(path: &Path, step: u64) -> Result<Self, CliError> {
         let run = Run::open(path)?;
         let model = run.fitted_at(step)?;
-        Ok(Self { run, model })
+        let status = run.status().map_err(RunError::from)?;
+        Ok(Self { run, model, status })
     }
 
     /// How points are read and written.
@@ -119,9 +120,9 @@ impl Opened {
     }
 
     /// A part of the run's own data by name, or a file; `./test` is a file.
-    pub fn part_or_file(&self, common: &Common, text: &str, reading: &Reading) -> Result<Points, CliError> {
+    pub fn part_or_file(&self, common: &Common, text: &OsStr, reading: &Reading) -> Result<Points, CliError> {
         let Some(part) = part_named(text) else { return Ok(self.read(common, Path::new(text), reading)?.1) };
-        reading.require_none(&format!("`{text}` is a part of the run"))?;
+        reading.require_none(&format!("`{}` is a part of the run", part.name()))?;
         Ok(self.run.part(part)?)
     }
 
@@ -173,9 +174,23 @@ impl Opened {
     }
 }
 
+/// Warns that a run was interrupted, so that nobody takes its answers for those of a trained model.
+pub fn tell_unfinished(common: &Common, path: &Path, status: TrainingStatus) {
+    let TrainingStatus { step, steps, finished } = status;
+    if !finished {
+        let run = path.display();
+        output::notice(
+            common,
+            format!(
+                "{run}: training is not finished: {step} of {steps} steps are done; `mad fit … --resume` continues"
+            ),
+        );
+    }
+}
+
 /// The part of a run's data that is called so.
-pub fn part_named(text: &str) -> Option<Part> {
-    Part::ALL.into_iter().find(|part| part.name() == text)
+pub fn part_named(text: &OsStr) -> Option<Part> {
+    Part::ALL.into_iter().find(|part| text == part.name())
 }
 
 impl<'a> SamplerChoice<'a> {

@@ -1,29 +1,28 @@
 //! `mad pose`, and what `mad fit` and `mad eval` do with pictures of solids.
 
-use super::fit::Watcher;
-use super::opened::seed_or_fresh;
+use super::fit::{Watcher, config_text};
+use super::opened::{seed_or_fresh, tell_unfinished};
 use crate::args::{Common, Eval, Fit, Pose, Reading};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::output;
+use crate::output::{self, shown};
+use crate::overwrite::require_apart;
 use crate::plot::{FAN, Figure, Format, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::Points;
 use mad_core::data::{Cell, writer};
+use mad_core::files::{ReadError, read_any};
 use mad_core::pose::Picture;
+use mad_nn::ConfigError;
 use mad_nn::pose::{PoseConfig, PoseError, PoseReport, PoseRun, TEST_DRAWS, fit_pose, score_pose};
 use mad_nn::train::Outcome;
 use serde_json::json;
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
 /// Test images of `mad eval`, as in the literature on SymSol.
 const TEST_IMAGES: usize = 5000;
 
-/// Most bytes of a picture, and of a file of settings.
+/// Most bytes of a picture.
 const MAX_PICTURE: u64 = 64 << 20;
-const MAX_CONFIG: u64 = 1 << 20;
 
 /// An error about the first flag that was given.
 fn refuse(flags: &[(&str, bool)]) -> Result<(), CliError> {
@@ -51,7 +50,7 @@ pub fn fit(common: &Common, args: &Fit, solid: &str) -> Result<(), CliError> {
         return Err(CliError::Interrupted { signal, step: fit.step });
     }
     let fields = json!({
-        "run": args.out, "solid": config.solid, "method": config.method, "targets": config.targets,
+        "run": shown(&args.out), "solid": config.solid, "method": config.method, "targets": config.targets,
         "seed": config.seed, "steps": fit.step, "seconds": fit.seconds,
     });
     output::result(common, "fit", fields, || {
@@ -70,16 +69,17 @@ fn settings(common: &Common, args: &Fit, solid: &str) -> Result<PoseConfig, CliE
     let mut table = match &args.config {
         None => toml::Table::new(),
         Some(path) => {
-            let bytes = bounded(path, MAX_CONFIG)?;
-            String::from_utf8_lossy(&bytes)
-                .parse()
-                .map_err(|e: toml::de::Error| CliError::Usage(format!("{}: {}", path.display(), e.message())))?
+            let problem = |e: toml::de::Error| CliError::Usage(format!("{}: {}", path.display(), e.message()));
+            config_text(path)?.parse().map_err(problem)?
         }
     };
     for assignment in &args.set {
         let Some((key, value)) = assignment.split_once('=') else {
             return Err(CliError::Usage(format!("--set {assignment}: write KEY=VALUE")));
         };
+        if value.trim().contains(['\n', '\r']) {
+            return Err(ConfigError::LineBreak { key: key.trim().into() }.into());
+        }
         // A word without quotes is a word.
         let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("v"));
         table.insert(key.trim().into(), parsed.unwrap_or_else(|| value.trim().into()));
@@ -126,9 +126,12 @@ pub fn eval(common: &Common, args: &Eval) -> Result<(), CliError> {
     if let Some(nfe) = args.nfe {
         run = run.with_nfe(nfe as usize)?;
     }
+    let status = run.status()?;
+    tell_unfinished(common, &args.what, status);
     let draws = args.draws.map_or(TEST_DRAWS, |n| n as usize);
     let report = score_pose(&run, None, args.n.unwrap_or(TEST_IMAGES), draws, args.seed)?;
-    let fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
+    let mut fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
+    fields["training"] = json!(status);
     output::result(common, "eval", fields, || {
         let rows = rows(&report).into_iter().map(Vec::from);
         output::table(&["metric", "value", &format!("{} pictures", report.images)], rows)
@@ -173,9 +176,17 @@ pub fn rows(report: &PoseReport) -> Vec<[String; 3]> {
 /// Samples poses for one picture.
 pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
     args.plot.as_deref().map(Format::of).transpose()?;
+    for out in [Some(args.out.as_path()), args.plot.as_deref()].into_iter().flatten() {
+        require_apart(out, Some(&args.run), &[&args.image])?;
+    }
     let run = PoseRun::open(&args.run)?;
+    let status = run.status()?;
+    tell_unfinished(common, &args.run, status);
     let seed = seed_or_fresh(common, args.seed);
-    let bytes = bounded(&args.image, MAX_PICTURE)?;
+    let bytes = read_any(&args.image, MAX_PICTURE).map_err(|error| match error {
+        ReadError::Io(source) => CliError::io(&args.image, source),
+        other => PoseError::Image { path: args.image.clone(), problem: other.to_string() }.into(),
+    })?;
     let picture =
         Picture::from_png(&bytes).map_err(|problem| PoseError::Image { path: args.image.clone(), problem })?;
     let size = run.config().size;
@@ -191,19 +202,11 @@ pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
     let mut file = writer(&args.out, &header)?;
     file.write(&rows)?;
     file.finish()?;
-    let fields = json!({ "run": args.run, "image": args.image, "seed": seed, "n": args.n, "out": args.out });
+    let fields = json!({
+        "run": shown(&args.run), "image": shown(&args.image), "seed": seed, "n": args.n, "out": shown(&args.out),
+        "training": status,
+    });
     output::result_of_data(common, "pose", &args.out, fields, || format!("{} poses", args.n))
-}
-
-/// The contents of a file that may not be larger than `most` bytes.
-fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, CliError> {
-    let io = |e| CliError::io(path, e);
-    let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
-    match bytes.len() as u64 > most {
-        true => Err(PoseError::Image { path: path.into(), problem: format!("larger than {most} bytes") }.into()),
-        false => Ok(bytes),
-    }
 }
 
 fn draw<'a>(run: &PoseRun, image: &[f32], poses: &[[f64; 4]]) -> Figure<'a> {

@@ -5,12 +5,13 @@ use crate::error::CliError;
 use crate::input::quoted;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::reproduce::{
     ALL, EXPERIMENTS, Experiment, ExperimentError, Ledger, Only, Outcomes, Plan, Report, Schedule, Summary, Wanted,
     machine, needs_runs, plan, program, run_worker, write_results,
 };
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
@@ -19,6 +20,10 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
         let (path, better) = (path.display(), path.with_extension("md"));
         let why = "figures go to a folder of the document's name without it";
         return Err(CliError::Usage(format!("--results {path}: give an ending, as in {}; {why}", better.display())));
+    }
+    if let Some(results) = &args.results {
+        let inputs: Vec<&Path> = [&args.file, &args.scores].into_iter().flatten().map(PathBuf::as_path).collect();
+        require_apart(results, None, &inputs)?;
     }
     let mut plans: Vec<Plan> =
         experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
@@ -229,10 +234,11 @@ mod tests {
     fn the_command_has_all_that_the_numbers_come_from() {
         let line = ["table-earth", "table-so3", "--finished", "--scores", "docs/scores.jsonl"];
         assert_eq!(words(&line, Some("table-so3")), "mad reproduce table-so3 --finished --scores docs/scores.jsonl");
-        let line = ["--file", "my table.toml", "--methods", "MAD, default;it's mine", "--scores", "my scores.jsonl"];
+        let line =
+            ["--file", "my table.toml", "--methods", "MAD + fitted base;it's mine", "--scores", "my scores.jsonl"];
         assert_eq!(
             words(&line, None),
-            r"mad reproduce --file 'my table.toml' --methods 'MAD, default;it'\''s mine' --scores 'my scores.jsonl'"
+            r"mad reproduce --file 'my table.toml' --methods 'MAD + fitted base;it'\''s mine' --scores 'my scores.jsonl'"
         );
     }
 

@@ -15,14 +15,15 @@ pub fn completions(common: &Common, args: &Completions) -> Result<(), CliError> 
         let fields = json!({ "shell": args.shell.to_string(), "script": String::from_utf8_lossy(&script) });
         return output::result(common, "completions", fields, String::new);
     }
-    std::io::stdout().write_all(&script).map_err(|e| CliError::io("standard output", e))
+    let mut out = std::io::stdout().lock();
+    out.write_all(&script).and_then(|()| out.flush()).map_err(|e| CliError::io("standard output", e))
 }
 
 /// Writes one manual page per command.
 pub fn man(common: &Common, args: &Man) -> Result<(), CliError> {
     std::fs::create_dir_all(&args.out).map_err(|e| CliError::io(&args.out, e))?;
     clap_mangen::generate_to(Cli::command(), &args.out).map_err(|e| CliError::io(&args.out, e))?;
-    output::result(common, "man", json!({ "out": args.out }), || {
+    output::result(common, "man", json!({ "out": output::shown(&args.out) }), || {
         format!("wrote manual pages to {}", args.out.display())
     })
 }

@@ -51,7 +51,7 @@ pub fn make(common: &Common, pictures: &Pictures, seed: u64, out: &Path) -> Resu
     let seconds = started.elapsed().as_secs_f64();
     let names: Vec<_> = request.shapes.iter().map(|solid| solid.name()).collect();
     let fields = json!({
-        "name": NAME, "out": out, "shapes": names, "train": train, "test": test, "size": request.view.size, "seed": seed,
+        "name": NAME, "out": output::shown(out), "shapes": names, "train": train, "test": test, "size": request.view.size, "seed": seed,
         "pictures": total, "seconds": seconds,
     });
     output::result(common, "data make", fields, || {

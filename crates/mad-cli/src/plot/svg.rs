@@ -1,6 +1,7 @@
 //! A canvas that writes SVG text: paths, dots, text and clipped groups.
 
 use super::colour::Rgb;
+use crate::printable::is_obeyed;
 use std::fmt::Write;
 
 /// Font families in order of choice; the first one is embedded for PNG output, the second has nearly the same widths.
@@ -326,7 +327,7 @@ fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '\t' | '\n' | '\r' => out.push(' '),
             '\u{fffe}' | '\u{ffff}' => {}
-            c if c.is_control() => {}
+            c if is_obeyed(c) => {}
             c => out.push(c),
         }
     }

@@ -1,5 +1,6 @@
 //! Pieces of HTML. Text is escaped here and nowhere else.
 
+use crate::printable::is_obeyed;
 use std::fmt::{Display, Write};
 
 /// Text that is already HTML.
@@ -18,7 +19,7 @@ impl Html {
                 '"' => out.push_str("&quot;"),
                 '\'' => out.push_str("&#39;"),
                 '\n' | '\t' => out.push(c),
-                c if c.is_control() => {}
+                c if is_obeyed(c) => {}
                 c => out.push(c),
             }
         }

@@ -181,7 +181,7 @@ pub fn table(
     rows: Option<usize>,
     seed: u64,
 ) -> Result<(data::Table, Option<String>), CliError> {
-    input::table(common, &Reading::default(), source, rows, seed)
+    input::table(common, &Reading::default(), source.as_ref(), rows, seed)
 }
 
 #[cfg(test)]

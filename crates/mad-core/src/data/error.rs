@@ -361,6 +361,9 @@ pub enum DataError {
     /// Fractions that are no division of a whole.
     #[error("split fractions {0:?} must be non-negative and sum to 1")]
     Fractions([f64; 3]),
+    /// Rows cannot be divided as asked.
+    #[error(transparent)]
+    Split(#[from] super::SplitError),
     /// No data set of this name.
     #[error("unknown data set `{name}`; did you mean `{nearest}`? Known: {known}")]
     UnknownDataset {
@@ -417,7 +420,7 @@ impl DataError {
                 | Self::TextInNpy { .. }
                 | Self::UnknownDataset { .. }
                 | Self::DatasetArgument { .. }
-        )
+        ) || matches!(self, Self::Split(error) if error.is_usage())
     }
 
     /// Whether the operating system refused (exit code 5).

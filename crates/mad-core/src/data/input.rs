@@ -43,10 +43,11 @@ impl<'a> Input<'a> {
             return Self::new("standard input".into(), io::stdin(), None, None, options, watch);
         }
         let failed = |e| DataError::io(path, "open", e);
-        let file = File::open(path).map_err(failed)?;
+        let file = File::open(path).map_err(|e| failed(explained(path, e)))?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
+            let problem = "it is a folder; name a file in it";
+            return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, problem)));
         }
         let total = metadata.is_file().then_some(metadata.len());
         let again = metadata.is_file().then(|| File::open(path)).transpose().map_err(failed)?;
@@ -93,6 +94,17 @@ impl<'a> Input<'a> {
         let mut bytes = Vec::new();
         self.stream.read_to_end(&mut bytes).map_err(|e| DataError::read(&self.name, e))?;
         Ok(bytes)
+    }
+}
+
+/// Says so if it is the target of a symbolic link that is missing, not the link.
+fn explained(path: &Path, error: io::Error) -> io::Error {
+    match path.read_link() {
+        Ok(target) if error.kind() == io::ErrorKind::NotFound => {
+            let problem = format!("it is a symbolic link to {}, which does not exist", target.display());
+            io::Error::new(io::ErrorKind::NotFound, problem)
+        }
+        _ => error,
     }
 }
 

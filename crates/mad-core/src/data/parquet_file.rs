@@ -5,6 +5,7 @@ use super::{
     cells::ColumnCells,
     input::{Input, refuse_bomb},
     npy_file::half,
+    parquet_checksum,
 };
 use bytes::Bytes;
 use parquet::{
@@ -12,6 +13,7 @@ use parquet::{
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::DataType,
     errors::ParquetError,
+    file::metadata::ParquetMetaDataReader,
     file::reader::{ChunkReader, FileReader, SerializedFileReader},
     schema::types::ColumnDescriptor,
 };
@@ -99,6 +101,10 @@ fn failed(file: &str, error: ParquetError) -> DataError {
 
 fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> Result<Table, DataError> {
     let failed = |e| failed(name, e);
+    let footer = ParquetMetaDataReader::new().parse_and_finish(&source).map_err(failed)?;
+    if !parquet_checksum::holds(&source, footer.file_metadata()).map_err(failed)? {
+        return Err(bad(name, "the checksum of its data does not match; the file is damaged"));
+    }
     let reader = SerializedFileReader::new(source).map_err(failed)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();

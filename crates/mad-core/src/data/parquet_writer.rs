@@ -1,11 +1,14 @@
 //! Rows as a Parquet file: numbers as doubles, everything else as strings, Snappy-compressed groups of rows.
 
-use super::{Cell, DataError, RowWriter, cells::styled, output::Output};
+use super::{Cell, DataError, RowWriter, cells::styled, output::Output, parquet_checksum::Summed};
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical},
     data_type::{ByteArray, ByteArrayType, DoubleType},
     errors::ParquetError,
-    file::{properties::WriterProperties, writer::SerializedFileWriter},
+    file::{
+        properties::{EnabledStatistics, WriterProperties},
+        writer::SerializedFileWriter,
+    },
     schema::types::Type,
 };
 use std::{io, sync::Arc};
@@ -25,7 +28,7 @@ enum State {
     /// Nothing is written yet.
     Waiting(Output),
     Open {
-        writer: Box<SerializedFileWriter<Output>>,
+        writer: Box<SerializedFileWriter<Summed>>,
         numeric: Vec<bool>,
     },
     /// A failed write.
@@ -48,8 +51,14 @@ impl ParquetWriter {
             let numeric: Vec<bool> =
                 (0..self.header.len()).map(|c| self.held.iter().all(|row| number(&row[c]).is_some())).collect();
             let schema = schema(&self.header, &numeric).map_err(failed)?;
-            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-            let writer = SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(failed)?;
+            // Without indexes of pages, which would stand between the data and the footer.
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true)
+                .build();
+            let writer = SerializedFileWriter::new(Summed::new(output), schema, Arc::new(properties));
+            let writer = writer.map_err(failed)?;
             self.state = State::Open { writer: Box::new(writer), numeric };
         }
         let State::Open { writer, numeric } = &mut self.state else { return Err(self.lost()) };
@@ -100,7 +109,12 @@ impl RowWriter for ParquetWriter {
     fn finish(mut self: Box<Self>) -> Result<(), DataError> {
         self.flush()?;
         match std::mem::replace(&mut self.state, State::Lost) {
-            State::Open { writer, .. } => writer.into_inner().map_err(|e| failed(&self.name, e))?.commit(),
+            State::Open { mut writer, .. } => {
+                writer.flush().map_err(|e| DataError::io(&self.name, "write", e))?;
+                let checksum = writer.inner().entry();
+                writer.append_key_value_metadata(checksum);
+                writer.into_inner().map_err(|e| failed(&self.name, e))?.into_output().commit()
+            }
             _ => Err(self.lost()),
         }
     }

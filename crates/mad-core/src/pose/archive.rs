@@ -15,6 +15,7 @@ use super::rotation::{Matrix, from_matrix};
 use super::solid::{SOLIDS, Solid};
 use crate::data::DataError;
 use crate::data::npy_file::{Decode, Header};
+use crate::files::open_regular;
 use crate::manifold::{Quaternion, conjugate, multiply};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -176,7 +177,7 @@ impl Archive {
     }
 
     fn open_zip(path: &Path) -> Result<Self, PoseError> {
-        let file = File::open(path).map_err(|e| PoseError::io(path, "open", e))?;
+        let file = open_regular(path).map_err(|e| PoseError::io(path, "open", e.into()))?;
         let bad = |e: zip::result::ZipError| PoseError::Zip { path: path.into(), problem: e.to_string() };
         let archive = ZipArchive::new(BufReader::new(file)).map_err(bad)?;
         let mut found: BTreeMap<String, Vec<(Entry, usize)>> = BTreeMap::new();
@@ -240,7 +241,7 @@ impl Archive {
         let bytes = match &self.source {
             Source::Folder(root) => {
                 let path = root.join(&name);
-                let file = File::open(&path).map_err(|e| PoseError::io(&path, "open", e))?;
+                let file = open_regular(&path).map_err(|e| PoseError::io(&path, "open", e.into()))?;
                 let mut bytes = Vec::new();
                 file.take(MAX_PICTURE).read_to_end(&mut bytes).map_err(|e| PoseError::io(&path, "read", e))?;
                 bytes
@@ -347,10 +348,10 @@ impl Archive {
         match &self.source {
             Source::Folder(root) => {
                 let path = root.join(split.name()).join("rotations.npz");
-                match File::open(&path) {
+                match open_regular(&path) {
                     Ok(file) => self.read_npz(&mut BufReader::new(file), &place, most, keep),
-                    Err(e) if e.kind() == io::ErrorKind::NotFound => Err(none()),
-                    Err(e) => Err(PoseError::io(path, "open", e)),
+                    Err(e) if e.is_missing() => Err(none()),
+                    Err(e) => Err(PoseError::io(path, "open", e.into())),
                 }
             }
             Source::Zip { archive, rotations, unpacked } => {

@@ -15,6 +15,12 @@ pub fn made(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)
 }
 
+/// The folder with the earth and torus files, for tests that are ignored unless they are asked for.
+pub fn data_dir() -> PathBuf {
+    let named = std::env::var_os("MAD_DATA").filter(|name| !name.is_empty());
+    named.expect("MAD_DATA names the folder with earth/ and torus/").into()
+}
+
 pub fn read_made(name: &str) -> Result<Table, DataError> {
     read(&made(name), &ReadOptions::default())
 }

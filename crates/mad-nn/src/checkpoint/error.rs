@@ -40,6 +40,14 @@ pub enum CheckpointError {
         /// The file.
         path: PathBuf,
     },
+    /// A file is too large, or is no regular file.
+    #[error("{}: {problem}; the checkpoint is damaged or was edited", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// The manifest cannot be understood.
     #[error("{}: {problem}", path.display())]
     Manifest {

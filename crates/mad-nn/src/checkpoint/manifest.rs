@@ -82,6 +82,9 @@ pub struct Best {
     pub step: u64,
     /// Bound on the negative log-likelihood; smaller is better.
     pub nll: f64,
+    /// Whether it is per unit of the file; scores of earlier versions are per unit that the model sees.
+    #[serde(default)]
+    pub file_units: bool,
 }
 
 impl Manifest {
@@ -114,6 +117,9 @@ impl Manifest {
         if header.schema > SCHEMA {
             let Header { schema, version } = header;
             return Err(CheckpointError::Newer { path: path.to_path_buf(), version, schema, known: SCHEMA });
+        }
+        if header.schema == 0 {
+            return Err(bad("there is no schema 0; the file is damaged or was edited".into()));
         }
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         serde_path_to_error::deserialize(&mut reader).map_err(|e| bad(e.to_string()))

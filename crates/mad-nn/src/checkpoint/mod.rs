@@ -11,6 +11,7 @@ pub use error::CheckpointError;
 pub use manifest::{Best, FileRecord, Manifest, Progress, SCHEMA, TensorRecord};
 
 use crate::{config::Select, disk::Disk, net::Layout, optim::Weights};
+use mad_core::files::{ReadError, read_regular};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -129,7 +130,7 @@ pub fn load(folder: &Path, step: u64, layout: &Layout, identity: &Identity) -> R
     if found > most {
         return Err(CheckpointError::Size { path: file, expected: most, found });
     }
-    let bytes = fs::read(&file).map_err(|e| CheckpointError::io("read", &file, e))?;
+    let bytes = read(&file, most)?;
     if blake3::hash(&bytes).to_hex().as_str() != manifest.file.hash {
         return Err(CheckpointError::Hash { path: file });
     }
@@ -140,12 +141,15 @@ pub fn load(folder: &Path, step: u64, layout: &Layout, identity: &Identity) -> R
 /// The manifest of a checkpoint.
 pub fn read_manifest(place: &Path) -> Result<Manifest, CheckpointError> {
     let file = place.join(MANIFEST);
-    let size = fs::metadata(&file).map_err(|e| CheckpointError::io("read", &file, e))?.len();
-    if size > MAX_MANIFEST {
-        return Err(CheckpointError::Size { path: file, expected: MAX_MANIFEST, found: size });
-    }
-    let bytes = fs::read(&file).map_err(|e| CheckpointError::io("read", &file, e))?;
-    Manifest::from_json(&bytes, &file)
+    Manifest::from_json(&read(&file, MAX_MANIFEST)?, &file)
+}
+
+/// The bytes of a file of a checkpoint, which must be regular and within the limit.
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CheckpointError> {
+    read_regular(path, limit).map_err(|error| match error {
+        ReadError::Io(source) => CheckpointError::io("read", path, source),
+        other => CheckpointError::Unreadable { path: path.into(), problem: other.to_string() },
+    })
 }
 
 /// Removes what a killed write left behind, and puts back a checkpoint that was being replaced.

@@ -30,6 +30,12 @@ pub enum ConfigError {
         /// What was given.
         text: String,
     },
+    /// A setting of several lines.
+    #[error("{key}: the value has a line break; give one setting at a time")]
+    LineBreak {
+        /// The key.
+        key: String,
+    },
     /// A key that does not exist.
     #[error("{origin}: unknown key `{key}`{hint}")]
     UnknownKey {

@@ -49,6 +49,9 @@ impl Partial {
         let (key, text) =
             assignment.split_once('=').ok_or_else(|| ConfigError::Assignment { text: assignment.into() })?;
         let (key, text) = (key.trim(), text.trim());
+        if text.contains(['\n', '\r']) {
+            return Err(ConfigError::LineBreak { key: key.into() });
+        }
         let parsed = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
         let text_wanted = Key::lookup(key)
             .is_some_and(|key| !matches!(key.domain, super::Domain::Count(..) | super::Domain::Number(..)));
@@ -124,6 +127,17 @@ mod tests {
         assert!(partial.set("sigma_min=nan").is_err());
         assert!(partial.set("sigma_min=-1").is_err());
         assert!(partial.set("steps=1.5").is_err());
+    }
+
+    #[test]
+    fn one_assignment_sets_one_key() {
+        for text in ["steps=10\nwidth=20", "steps=10\rwidth=20", "base=uniform\nsteps = 3"] {
+            let mut partial = Partial::new();
+            assert!(matches!(partial.set(text), Err(ConfigError::LineBreak { .. })), "{text:?}");
+            assert_eq!(partial, Partial::new(), "{text:?}");
+        }
+        // Blanks around it are no second line.
+        assert_eq!(Partial::new().set("steps=10\n"), Ok(()));
     }
 
     #[test]

@@ -15,10 +15,11 @@ use crate::{
     checkpoint::{self, Identity, State},
     device::DeviceChoice,
     disk::{Disk, RealDisk, replace},
+    memory,
     method::{Graded, Objective},
     net::Layout,
-    run::{RunError, make_folder, text},
-    train::{Observer, Outcome, Trainee, Training, Validation, train_with},
+    run::{RunError, make_folder, require_resumable, text},
+    train::{Observer, Outcome, Trainee, Training, TrainingStatus, Validation, train_with},
 };
 use burn::tensor::Device;
 use mad_core::rng::{Purpose, stream};
@@ -92,6 +93,9 @@ impl PoseRun {
         if info.schema > SCHEMA {
             let (path, version) = (path.join(INFO), info.version);
             return Err(RunError::Newer { path, version, schema: info.schema, known: SCHEMA }.into());
+        }
+        if info.schema == 0 {
+            return Err(damaged(INFO, "there is no schema 0; the file is damaged or was edited".into()).into());
         }
         let config = PoseConfig::from_toml(&read(CONFIG)?, CONFIG).map_err(|e| damaged(CONFIG, e.to_string()))?;
         if config.hash() != info.config_hash {
@@ -169,6 +173,11 @@ impl PoseRun {
     /// Lines of `metrics.jsonl`, oldest first.
     pub fn metrics(&self) -> Result<Vec<serde_json::Value>, PoseError> {
         Ok(crate::run::metrics(&self.path)?)
+    }
+
+    /// How far the run is trained.
+    pub fn status(&self) -> Result<TrainingStatus, PoseError> {
+        Ok(TrainingStatus::of(&self.checkpoints(), self.config.steps).map_err(RunError::from)?)
     }
 
     /// Steps of the checkpoints in the folder, rising.
@@ -284,7 +293,14 @@ pub fn fit_pose_with(
     // Before anything is written.
     let (images, pretrained) = (Images::open(config)?, pretrained(config)?);
     let run = match resume && PoseRun::is_at(out) {
-        false => PoseRun::create(disk, out, config, images.hash())?,
+        false => {
+            if resume {
+                require_resumable(out, INFO)?;
+            }
+            let weights = method::lookup(&config.method)?.method.model(config).layout().len();
+            memory::require(weights).map_err(RunError::from)?;
+            PoseRun::create(disk, out, config, images.hash())?
+        }
         true => PoseRun::reopen(disk, out, config, &images)?,
     };
     let trained = train_with(disk, DeviceChoice::Cpu, &Fitting { run: &run, images, pretrained }, observer, stop)?;

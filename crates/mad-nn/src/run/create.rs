@@ -1,11 +1,11 @@
 //! Making a run folder: all of it or nothing.
 
-use super::{Part, RunError, RunInfo, SupportRecord, text_file::require_readable};
-use crate::{config::Config, disk::Disk};
+use super::{Part, Run, RunError, RunInfo, SupportRecord, text_file::require_readable};
+use crate::{config::Config, disk::Disk, memory};
 use mad_core::{
     Points,
     base::BaseChoice,
-    data::{Columns, points_to_npy},
+    data::{Columns, SplitSummary, points_to_npy},
     manifold::{Manifold, PointTable},
 };
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,8 @@ pub struct Contents {
     pub supports: Vec<(String, PointTable)>,
     /// Resolved settings.
     pub config: Config,
+    /// What the parts are made of, if they were divided here.
+    pub split: Option<SplitSummary>,
 }
 
 impl Contents {
@@ -114,14 +116,34 @@ impl Contents {
         if self.conditions.is_some() && !self.config.fresh.is_empty() {
             return problem(format!("fresh = {} makes points without a condition", self.config.fresh));
         }
-        self.base.build(self.manifold.as_ref()).map_err(|e| RunError::Contents { problem: format!("base: {e}") })?;
+        let run = self.planned()?;
+        run.fresh()?;
+        memory::require(run.layout().len())?;
         Ok(())
+    }
+
+    /// The run as it will be, without a folder.
+    fn planned(&self) -> Result<Run, RunError> {
+        let base = self.base.build(self.manifold.as_ref());
+        Ok(Run {
+            path: PathBuf::new(),
+            config: self.config.clone(),
+            info: self.blank_info(),
+            columns: self.columns.clone(),
+            manifold: self.manifold.clone(),
+            base: base.map_err(|e| RunError::Contents { problem: format!("base: {e}") })?,
+        })
+    }
+
+    /// What `run.json` says, without the files.
+    fn blank_info(&self) -> RunInfo {
+        let condition = self.conditions.as_ref().map_or(0, |c| c.train.dim());
+        RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.rows())
     }
 
     /// Everything that is written once, and its description.
     fn files(&self) -> Result<Files, RunError> {
-        let condition = self.conditions.as_ref().map_or(0, |c| c.train.dim());
-        let mut info = RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.rows());
+        let mut info = self.blank_info();
         let mut arrays = Vec::new();
         for part in Part::ALL {
             arrays.push((part.name().to_string(), points_to_npy(self.parts.get(part))));
@@ -185,6 +207,14 @@ pub fn require_free(path: &Path) -> Result<(), RunError> {
         Ok(true) => Err(RunError::Occupied { path: path.into() }),
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("make", path, e)),
         _ => Ok(()),
+    }
+}
+
+/// Refuses to resume in a folder that has something in it but not `file`, which every run has.
+pub fn require_resumable(path: &Path, file: &'static str) -> Result<(), RunError> {
+    match require_free(path) {
+        Err(RunError::Occupied { path }) if !path.join(file).is_file() => Err(RunError::NothingToResume { path, file }),
+        other => other,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be wrong with a run folder.
 
-use crate::{checkpoint::CheckpointError, config::Difference};
+use crate::{checkpoint::CheckpointError, config::Difference, memory::MemoryError};
 use std::{io, path::PathBuf};
 
 /// A run folder that cannot be made or used.
@@ -35,6 +35,17 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder holds something, but no run that could be continued.
+    #[error("{}: there is no {file}, so there is no run to resume; restore the file, or choose an empty folder", path.display())]
+    NothingToResume {
+        /// The folder.
+        path: PathBuf,
+        /// The file that every run has.
+        file: &'static str,
+    },
+    /// The network does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The run learned something else than a denoiser.
     #[error("{}: method {method} has no denoiser", path.display())]
     NoDenoiser {

@@ -104,6 +104,9 @@ impl RunInfo {
         if schema > SCHEMA {
             return Err(RunError::Newer { path: path.into(), version, schema, known: SCHEMA });
         }
+        if schema == 0 {
+            return Err(damaged("there is no schema 0; the file is damaged or was edited".into()));
+        }
         let info: Self = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
         if info.data_hash != Self::hash_of(&info.data) {
             return Err(damaged("data_hash does not match the hashes of the arrays".into()));

@@ -1,6 +1,7 @@
 //! One process per run folder.
 
 use super::RunError;
+use crate::disk::is_shared;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
@@ -18,6 +19,10 @@ impl Lock {
     pub(crate) fn take(folder: &Path) -> Result<Self, RunError> {
         let path = folder.join("run.lock");
         let io = |e| RunError::io("lock", &path, e);
+        if is_shared(&path) {
+            // In a copy made of hard links the lock is that of the original; this folder gets its own.
+            std::fs::remove_file(&path).map_err(io)?;
+        }
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         match file.try_lock() {

@@ -21,13 +21,14 @@ mod lock;
 mod prepare;
 mod text_file;
 
-pub use create::{Contents, PartRows, Parts, RunColumns, require_free};
+pub use create::{Contents, PartRows, Parts, RunColumns, require_free, require_resumable};
 pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
 pub use prepare::PrepareError;
 
 pub(crate) use create::{create, make_folder};
 pub(crate) use lock::Lock;
+use text_file::bytes;
 pub(crate) use text_file::text;
 
 use crate::{
@@ -36,7 +37,7 @@ use crate::{
     method::Fitted,
     net::{Layout, Model},
     pose::PoseRun,
-    train::Fresh,
+    train::{Fresh, TrainingStatus},
 };
 use mad_core::{
     Points,
@@ -46,10 +47,12 @@ use mad_core::{
 };
 use serde::de::DeserializeOwned;
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+/// Largest array of a run folder, in bytes.
+const MAX_ARRAY: u64 = 16 << 30;
 
 /// Which rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,9 +219,21 @@ impl Run {
         self.config.method_spec().entry.method.fitted(self, &state.weights.ema)
     }
 
-    /// Lines of `metrics.jsonl`, oldest first.
+    /// How far the run is trained.
+    pub fn status(&self) -> Result<TrainingStatus, CheckpointError> {
+        TrainingStatus::of(&self.checkpoints(), self.config.steps)
+    }
+
+    /// Lines of `metrics.jsonl`, oldest first, with likelihoods per unit of the file.
     pub fn metrics(&self) -> Result<Vec<serde_json::Value>, RunError> {
-        metrics(&self.path)
+        let mut lines = metrics(&self.path)?;
+        let jacobian = self.columns.points.log_jacobian();
+        for line in lines.iter_mut().filter(|line| line["file_units"] != true) {
+            if let Some(nll) = line["nll"].as_f64() {
+                line["nll"] = (nll - jacobian).into();
+            }
+        }
+        Ok(lines)
     }
 }
 
@@ -238,9 +253,6 @@ fn base_choice(path: &Path, info: &RunInfo) -> Result<BaseChoice, RunError> {
 fn hashed_json<T: DeserializeOwned>(folder: &Path, info: &RunInfo, name: &str) -> Result<T, RunError> {
     let path = folder.join(name);
     let damaged = |problem: String| RunError::Damaged { path: path.clone(), problem };
-    if !path.is_file() {
-        return Err(damaged("the file is missing".into()));
-    }
     let text = text(&path)?;
     if info.data.get(name).map(String::as_str) != Some(blake3::hash(text.as_bytes()).to_hex().as_str()) {
         return Err(damaged("hash mismatch; the file is damaged or was edited".into()));
@@ -252,7 +264,7 @@ fn read_array(folder: &Path, info: &RunInfo, name: &str) -> Result<Points, RunEr
     let path = folder.join("data").join(format!("{name}.npy"));
     let damaged = |problem: &str| RunError::Damaged { path: path.clone(), problem: problem.into() };
     let expected = info.data.get(name).ok_or_else(|| damaged("run.json does not know this file"))?;
-    let bytes = fs::read(&path).map_err(|e| RunError::io("read", &path, e))?;
+    let bytes = bytes(&path, MAX_ARRAY)?;
     if blake3::hash(&bytes).to_hex().as_str() != expected {
         return Err(damaged("hash mismatch; the file is damaged"));
     }

@@ -26,6 +26,10 @@ impl Trainee for Run {
         Run::identity(self)
     }
 
+    fn log_jacobian(&self) -> f64 {
+        self.columns().points.log_jacobian()
+    }
+
     fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
         self.config().method_spec().entry.method.objective(self)
     }
@@ -90,6 +94,9 @@ pub fn fit_with(
     contents.parts.canonicalise(contents.manifold.as_ref());
     contents.check()?;
     if !resume || !out.join("run.json").is_file() {
+        if resume {
+            run::require_resumable(out, "run.json")?;
+        }
         run::create(disk, out, &contents)?;
         return train_run(disk, device, Run::open(out)?, observer, stop);
     }

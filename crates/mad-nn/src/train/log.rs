@@ -4,13 +4,10 @@ use super::Validation;
 use crate::{
     device::DeviceChoice,
     disk::{self, Disk},
-    run::RunError,
+    run::{self, RunError},
 };
 use serde::{Deserialize, Serialize};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 /// One line.
 #[derive(Debug, Clone, Serialize)]
@@ -22,6 +19,8 @@ pub(super) enum Line<'a> {
     Validation {
         #[serde(flatten)]
         validation: &'a Validation,
+        /// The likelihood is per unit of the file; lines of earlier versions have no such field and are not.
+        file_units: bool,
     },
 }
 
@@ -40,11 +39,7 @@ impl<'a> Log<'a> {
         }
         let path = folder.join("metrics.jsonl");
         let io = |e| RunError::io("open", &path, e);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(e) => return Err(io(e)),
-        };
+        let text = if path.exists() { run::text(&path)? } else { String::new() };
         let keep: usize = text
             .split_inclusive('\n')
             .take_while(|line| {
@@ -53,7 +48,7 @@ impl<'a> Log<'a> {
             })
             .map(str::len)
             .sum();
-        if keep < text.len() {
+        if keep < text.len() || disk::is_shared(&path) {
             disk::replace(disk, &path, &text.as_bytes()[..keep]).map_err(io)?;
         }
         disk.append(&path, b"").map_err(io)?;
@@ -83,5 +78,9 @@ pub(super) fn write_timing(
 ) -> Result<(), RunError> {
     let path = folder.join("timing.jsonl");
     let line = format!("{{\"from\":{from},\"step\":{step},\"seconds\":{seconds:.3},\"device\":\"{device}\"}}\n");
+    if disk::is_shared(&path) {
+        let before = run::text(&path)?;
+        return disk::replace(disk, &path, (before + &line).as_bytes()).map_err(|e| RunError::io("write", &path, e));
+    }
     disk.append(&path, line.as_bytes()).map_err(|e| RunError::io("write", &path, e))
 }

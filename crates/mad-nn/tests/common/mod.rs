@@ -71,7 +71,16 @@ pub fn contents(spec: &str, settings: &[&str]) -> Contents {
         test: clustered(manifold.as_ref(), 60, 2),
     };
     let columns = RunColumns { points: table(&parts.train).1, condition: None };
-    Contents { manifold, base: BaseChoice::Default, parts, conditions: None, columns, supports: Vec::new(), config }
+    Contents {
+        manifold,
+        base: BaseChoice::Default,
+        parts,
+        conditions: None,
+        columns,
+        supports: Vec::new(),
+        config,
+        split: None,
+    }
 }
 
 /// A run made from a table of `rows` points, as the program makes it: rows divided, base measure fitted.

@@ -15,9 +15,9 @@ mod torchvision;
 pub use error::WeightsError;
 pub use torchvision::{IMAGENET_DEVIATION, IMAGENET_MEAN, fill};
 
+use mad_core::files::{ReadError, read_regular};
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 
 use numbers::Kind;
@@ -42,13 +42,10 @@ pub type Tensors = BTreeMap<String, NamedTensor>;
 
 /// Reads all tensors of a safetensors file or of a file of PyTorch, new (ZIP) or old.
 pub fn load(path: &Path) -> Result<Tensors, WeightsError> {
-    let io = |source| WeightsError::Io { path: path.into(), source };
-    let file = std::fs::File::open(path).map_err(io)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return Err(WeightsError::TooLarge { path: path.into(), most: LARGEST_FILE });
-    }
+    let bytes = read_regular(path, LARGEST_FILE).map_err(|error| match error {
+        ReadError::TooLarge { limit } => WeightsError::TooLarge { path: path.into(), most: limit },
+        other => WeightsError::Io { path: path.into(), source: other.into() },
+    })?;
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] => torch::read_archive(path, &bytes),
         [0x80, 2..=5, ..] => torch::read_legacy(path, &bytes),
