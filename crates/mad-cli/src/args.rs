@@ -299,15 +299,21 @@ pub struct Density {
     /// File of points
     #[arg(long, value_name = "FILE")]
     pub at: Option<PathBuf>,
-    /// Number of points of an equal-area grid; the integral over it is printed
+    /// Number of points of an equal-area grid
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub grid: Option<u32>,
     /// CSV, TSV, Parquet, NPY or GeoJSON file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
-    /// Steps of the probability flow
+    /// Steps of the flow, for methods that follow one (`rfm`, `rsgm`)
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub steps: u32,
+    /// Value of a condition column, `name=value`; once per column
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub given: Vec<String>,
+    /// Strength of the condition; 1, the model as trained, if absent
+    #[arg(long, value_name = "W", requires = "given")]
+    pub guidance: Option<f64>,
     #[command(flatten)]
     pub reading: Reading,
 }

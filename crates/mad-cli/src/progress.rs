@@ -38,6 +38,15 @@ impl Meter {
         Self { how, label, total, pace: Pace::default() }
     }
 
+    /// A meter that shows at once that work has begun: the first unit may take long.
+    pub fn announced(common: &Common, label: &str, total: u64) -> Self {
+        let meter = Self::start(common, label, 0, total);
+        if let How::Plain { .. } = meter.how {
+            output::say(if total > 1 { format!("{label} 0/{total}") } else { label.to_owned() });
+        }
+        meter
+    }
+
     /// Reports that `done` units are done; `note` is said beside it, such as the loss.
     pub fn advance(&mut self, done: u64, note: impl FnOnce() -> String) {
         let now = Instant::now();

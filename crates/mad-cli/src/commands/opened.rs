@@ -1,21 +1,28 @@
 //! A run folder opened for use: model, columns, noise range.
 
+use super::integral::Integral;
+use super::sample::{condition, tell_outside};
 use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
 use mad_core::Points;
 use mad_core::data::{Columns, Table};
+use mad_core::likelihood::{Effort, Normaliser};
 use mad_nn::method::{Fitted, SampleRequest, Sampled};
 use mad_nn::run::RunError;
 use mad_nn::train::TrainingStatus;
 use mad_nn::{Part, Run};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Points handed to the flow at once, between two looks at the progress.
-const DENSITY_BLOCK: usize = 1024;
+/// Points evaluated between two reports of progress.
+const DENSITY_BLOCK: usize = 512;
+
+/// Points with which the integral of a density is checked. Their seed is not that of the normaliser.
+const CHECK: Effort = Effort { relative_error: 0.01, draws: 2048, seed: 1 };
 
 /// A run with everything that sampling, scoring and drawing need.
 pub struct Opened {
@@ -52,16 +59,34 @@ impl Opened {
             if opened.run.config().condition_dropout == 0.0 {
                 return Err(CliError::Usage(format!(
                     "{} was trained with condition_dropout = 0 and knows points only given {names}: use `mad sample` \
-                     with --given, or train with a larger condition_dropout",
+                     or `mad density` with --given, or train with a larger condition_dropout",
                     path.display()
                 )));
             }
             output::notice(
                 common,
                 format!(
-                    "no value of {names} is given, so the model speaks for their mean (`mad sample` takes --given)"
+                    "no value of {names} is given, so the model speaks for their mean (`mad sample` and `mad density` take --given)"
                 ),
             );
+        }
+        Ok(opened)
+    }
+
+    /// As [`Opened::noticed`], conditional on the values in `given` (`name=value`) with this guidance weight; without values as
+    /// [`Opened::unconditional`].
+    pub fn given(common: &Common, path: &Path, given: &[String], guidance: Option<f64>) -> Result<Self, CliError> {
+        let guidance = guidance.unwrap_or(1.0);
+        if !guidance.is_finite() {
+            return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
+        }
+        let mut opened = match given.is_empty() {
+            true => Self::unconditional(common, path)?,
+            false => Self::noticed(common, path)?,
+        };
+        if let Some(condition) = condition(&opened, given)? {
+            tell_outside(common, &opened, &condition)?;
+            opened.model.condition(condition, guidance);
         }
         Ok(opened)
     }
@@ -110,17 +135,42 @@ impl Opened {
 
     /// Density columns: log-density per original unit and log-ratio to the base, for each point.
     pub fn densities(&self, common: &Common, points: &Points, steps: usize) -> Vec<(f64, f64)> {
-        let (base, jacobian) = (self.run.base().as_ref(), self.columns().log_jacobian());
-        let mut meter = Meter::start(common, "density", 0, points.len() as u64);
+        let jacobian = self.columns().log_jacobian();
+        let meter = Meter::announced(common, "normalising the density", 1);
+        self.model.normaliser();
+        meter.finish();
+        let mut meter = Meter::announced(common, "density", points.len() as u64);
         let mut all = Vec::with_capacity(points.len());
         for block in points.as_slice().chunks(DENSITY_BLOCK * points.dim()) {
             let block = Points::from_vec(block.to_vec(), points.dim());
-            let densities = block.rows().zip(self.model.log_density(&block, steps));
-            all.extend(densities.map(|(x, density)| (density, density - base.log_weight(x) - jacobian)));
+            let weights = self.log_weights(&block);
+            let densities = self.model.log_density_with(&block, &weights, steps).into_iter().zip(&weights);
+            all.extend(densities.map(|(density, weight)| (density, density - weight - jacobian)));
             meter.advance(all.len() as u64, String::new);
         }
         meter.finish();
         all
+    }
+
+    /// The integral of the density, estimated apart from its normaliser; `None` if no points can be drawn for it.
+    pub fn integral(&self, common: &Common, steps: usize) -> Option<Integral> {
+        let meter = Meter::announced(common, "integrating the density", 1);
+        let jacobian = self.columns().log_jacobian();
+        let log_ratio = |points: &Points| {
+            let weights = self.log_weights(points);
+            let densities = self.model.log_density_with(points, &weights, steps).into_iter().zip(&weights);
+            densities.map(|(density, weight)| density - weight - jacobian).collect()
+        };
+        let samples = |n: usize| Some(self.model.draw(&SampleRequest::new(CHECK.seed), n).ok()?.0);
+        let (manifold, base) = (self.run.manifold().as_ref(), self.run.base().as_ref());
+        let found = Normaliser::estimate(manifold, base, &log_ratio, &samples, CHECK);
+        meter.finish();
+        found.map(Integral::from)
+    }
+
+    fn log_weights(&self, points: &Points) -> Vec<f64> {
+        let base = self.run.base().as_ref();
+        points.par_rows().with_min_len(64).map(|x| base.log_weight(x)).collect()
     }
 }
 

@@ -1,7 +1,6 @@
 //! `mad plot`: pictures of a run.
 
 use super::fit::is_bound;
-use super::integral::Integral;
 use super::opened::{Opened, SamplerChoice};
 use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
@@ -21,7 +20,7 @@ use std::path::Path;
 /// Cells of the grid on which a density is shaded.
 const DENSITY_CELLS: usize = 12_000;
 
-/// Steps of the probability flow for a picture.
+/// Steps of a flow for a picture, for methods that follow one.
 const DENSITY_STEPS: usize = 15;
 
 pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
@@ -160,8 +159,7 @@ impl GridDensity {
         }
         let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;
         let log_density: Vec<f64> = opened.densities(common, &grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
-        let shares: Vec<f64> = log_density.iter().map(|d| (d + manifold.log_volume()).exp()).collect();
-        let note = Integral::on(manifold.as_ref(), &shares).to_string();
+        let note = opened.integral(common, DENSITY_STEPS).map(|integral| integral.to_string()).unwrap_or_default();
         Some(Self { grid, log_density, note })
     }
 

@@ -271,8 +271,8 @@ impl<'a> Subject<'a> {
         let mut body = Html::default();
         if let Some(picture) = look.shading("", &density, &self.data)? {
             let title = "Density of the model as shading, alone and with the training data as dots.";
-            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale. The \
-                           integral is 1 if the cells are small enough for the narrowest peaks and the flow took enough steps.";
+            let caption = "Density of the model. Darker is denser, on a logarithmic scale. Its integral is estimated by importance \
+                           sampling from samples of the model and should be 1 within a few standard errors.";
             body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
         }
         if let Some(picture) = look.globes(&density, &self.data)? {

@@ -15,19 +15,8 @@ use serde_json::json;
 use std::ops::ControlFlow;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
-    let guidance = args.guidance.unwrap_or(1.0);
-    if !guidance.is_finite() {
-        return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
-    }
     require_apart(&args.out, Some(&args.run), &[])?;
-    let mut opened = match args.given.is_empty() {
-        true => Opened::unconditional(common, &args.run)?,
-        false => Opened::noticed(common, &args.run)?,
-    };
-    if let Some(condition) = condition(&opened, &args.given)? {
-        tell_outside(common, &opened, &condition)?;
-        opened.model.condition(condition, guidance);
-    }
+    let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
     let request = SampleRequest { projected: !args.unprojected, ..choice.request(seed) };
@@ -82,7 +71,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
 }
 
 /// Warns of values outside the range of the training rows, where the model has seen nothing.
-fn tell_outside(common: &Common, opened: &Opened, condition: &[f64]) -> Result<(), CliError> {
+pub(super) fn tell_outside(common: &Common, opened: &Opened, condition: &[f64]) -> Result<(), CliError> {
     let (Some(columns), Some(seen)) = (&opened.run.columns().condition, opened.run.conditions(Part::Train)?) else {
         return Ok(());
     };
@@ -109,7 +98,7 @@ fn tell_outside(common: &Common, opened: &Opened, condition: &[f64]) -> Result<(
 }
 
 /// The condition in the units of the training file, from `name=value` words.
-fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
+pub(super) fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
     let columns = opened.run.columns().condition.as_ref();
     let names = columns.map(|c| c.encode_header()).unwrap_or_default();
     let mut values = vec![None; names.len()];
