@@ -11,7 +11,7 @@ use std::{borrow::Cow, ops::Range};
 
 use super::activation::{Activation, activate, activate_curved, activate_slope};
 use super::lanes::Lanes;
-use super::panels::{self, Buffer, pack, pack_transposed, unpack};
+use super::panels::{self, Aligned, Buffer, pack, pack_transposed, unpack};
 use super::parallel;
 use super::product::{multiply, multiply_transposed};
 use super::simd::{Simd, for_each_simd};
@@ -382,8 +382,8 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
 ) {
     let Block { rows, items, values, slopes, curvatures, output } = block;
     pack::<P>(output_gradient, plan.outputs(), output);
-    let mut room = [[0.0; P]; ROW_BLOCK];
-    let passing = &mut room[..*rows];
+    let mut room = Aligned([[0.0; P]; ROW_BLOCK]);
+    let passing = &mut room.0[..*rows];
     for index in (1..plan.layers.len()).rev() {
         let (before, after) = slopes.split_at_mut(index);
         let z = after.first().unwrap_or(output);
@@ -454,7 +454,7 @@ fn bend<const P: usize>(slopes: &mut [[f32; P]], curvatures: &[[f32; P]], passin
 
 /// W̄ and b̄ of every layer in the order of the plan.
 pub(super) fn weight_gradients(simd: Simd, plan: &Plan, trace: &Trace) -> Vec<f32> {
-    let mut gradients = Buffer::take(plan.len()).into_vec();
+    let mut gradients = panels::lend(plan.len());
     let mut jobs = Vec::new();
     let mut rest = &mut gradients[..];
     for (index, layer) in plan.layers.iter().enumerate() {
