@@ -22,8 +22,9 @@ pub(super) const ROW_BLOCK: usize = 64;
 /// Rows of a weight gradient in one job; a multiple of every panel's width.
 const WEIGHT_BLOCK: usize = 64;
 
-/// Blocks of rows that a weight gradient takes at once: their panels fit into the nearest cache together.
-const BLOCKS_AT_ONCE: usize = 4;
+/// Blocks of rows that a weight gradient takes at once: their panels fit into the second cache together, and what is read and
+/// written between two such groups is worth more than the nearest one.
+const BLOCKS_AT_ONCE: usize = 8;
 
 /// Sizes of a chain y = act(x W + b) … W + b: the activation follows every layer but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -496,11 +497,14 @@ fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: boo
             let width = P.min(layer.outputs - column);
             if is_bias {
                 let values = |block| &Block::gradient::<P>(block, index, column).as_chunks::<P>().0[..block.items];
+                let mut sums = [0.0; P];
+                sums[..width].copy_from_slice(&target[column..column + width]);
                 for row in blocks.iter().flat_map(values) {
-                    for (sum, value) in target[column..column + width].iter_mut().zip(row) {
+                    for (sum, value) in sums.iter_mut().zip(row) {
                         *sum += value;
                     }
                 }
+                target[column..column + width].copy_from_slice(&sums[..width]);
                 continue;
             }
             for row in (0..height).step_by(P) {

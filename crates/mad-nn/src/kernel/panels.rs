@@ -43,12 +43,35 @@ pub(super) fn pack_transposed<const P: usize>(matrix: &[f32], columns: usize, pa
         // Blocks of columns, so that every line of the matrix that is fetched is used at once.
         const BLOCK: usize = 16;
         for (block, target) in panel.as_chunks_mut::<P>().0.chunks_mut(BLOCK).enumerate() {
-            for (j, row) in rows.chunks_exact(columns).enumerate() {
-                for (target, &value) in target.iter_mut().zip(&row[block * BLOCK..]) {
-                    target[j] = value;
+            for (group, rows) in rows.chunks(SIDE * columns).enumerate() {
+                let squares = match rows.len() == SIDE * columns {
+                    true => target.len() / SIDE,
+                    false => 0,
+                };
+                let (whole, rest) = target.split_at_mut(squares * SIDE);
+                for (square, target) in whole.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
+                    turn(&rows[block * BLOCK + square * SIDE..], columns, target, group * SIDE);
+                }
+                for (j, row) in rows.chunks_exact(columns).enumerate() {
+                    for (target, &value) in rest.iter_mut().zip(&row[block * BLOCK + squares * SIDE..]) {
+                        target[group * SIDE + j] = value;
+                    }
                 }
             }
         }
+    }
+}
+
+/// Side of the squares that are transposed in registers.
+const SIDE: usize = 4;
+
+/// Puts the transpose of a square at the start of `matrix` into `target`, from column `first` on.
+#[inline(always)]
+fn turn<const P: usize>(matrix: &[f32], columns: usize, target: &mut [[f32; P]; SIDE], first: usize) {
+    let rows: [[f32; SIDE]; SIDE] =
+        std::array::from_fn(|j| *matrix[j * columns..].first_chunk().expect("the square lies inside the matrix"));
+    for (i, target) in target.iter_mut().enumerate() {
+        target[first..first + SIDE].copy_from_slice(&rows.map(|row| row[i]));
     }
 }
 
