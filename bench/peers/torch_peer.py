@@ -81,6 +81,25 @@ class Training:
             torch._foreach_lerp_(self.average, self.parameters, 1 - EMA)
 
 
+class Products:
+    """The matrix products of a training step and nothing else: x W, z W^T and x^T z of every layer, into memory that is kept."""
+
+    def __init__(self, dim):
+        widths = [dim + 1] + [WIDTH] * DEPTH + [dim]
+        self.layers = []
+        for index, (a, b) in enumerate(zip(widths, widths[1:])):
+            x, w, z = torch.rand(BATCH, a) - 0.5, torch.rand(a, b) - 0.5, torch.rand(BATCH, b) - 0.5
+            # The gradient of the input is not needed, so the first layer has two products.
+            turned = (z, w.t(), torch.empty(BATCH, a)) if index > 0 else None
+            self.layers.append(((x, w, torch.empty(BATCH, b)), turned, (x.t(), z, torch.empty(a, b))))
+
+    def step(self):
+        with torch.inference_mode():
+            for products in self.layers:
+                for left, right, out in filter(None, products):
+                    torch.mm(left, right, out=out)
+
+
 class PaperSampling:
     """Euler-Maruyama over the paper's geometric scales, 1000 points at once."""
 
@@ -107,6 +126,7 @@ silu = torch.nn.functional.silu
 serve(
     f"PyTorch {torch.__version__.split('+')[0]}",
     {
+        "products": {"mm": lambda: Products(3)},
         "train-sphere": {
             "eager": lambda: Training(3, torch.sin, False, False),
             "compiled": lambda: Training(3, torch.sin, False, True),

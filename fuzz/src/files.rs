@@ -37,6 +37,14 @@ const TEXT: &[&[u8]] = &[
     b"180",
     b"NA",
     b"phi_deg",
+    b"12,5",
+    b"1.234,5",
+    b"19\xc2\xb015'30\"N",
+    b"W 155 36.5",
+    b"2016-05-01T12:30:00Z",
+    b"\xe9\x80",
+    b"# tx ty tz qx qy qz qw\n",
+    b"rx,ry,rz",
 ];
 
 /// Text tables.
@@ -97,6 +105,33 @@ pub const PARQUET: Target = Target {
     name: "parquet",
     run: |bytes, folder| table(bytes, &folder.join("input.parquet")),
     words: &[b"PAR1", b"PARE"],
+};
+
+/// Points on the globe.
+pub const GEOJSON: Target = Target {
+    name: "geojson",
+    run: |bytes, folder| table(bytes, &folder.join("input.geojson")),
+    words: &[
+        b"\"type\":",
+        b"\"FeatureCollection\"",
+        b"\"features\":[",
+        b"\"Feature\"",
+        b"\"geometry\":",
+        b"\"Point\"",
+        b"\"MultiPoint\"",
+        b"\"Polygon\"",
+        b"\"coordinates\":[",
+        b"\"properties\":{",
+        b"[1.5,2]",
+        b"[[[",
+        b"{{",
+        b"null",
+        b"1e999",
+        b"\\u0000",
+        b"\\ud800",
+        b"\xef\xbb\xbf",
+        b"}\n{",
+    ],
 };
 
 /// Pictures.
@@ -180,7 +215,7 @@ fn table(bytes: &[u8], path: &Path) -> String {
     if bytes.len() <= UNDERSTOOD && table.len() * table.width() <= UNDERSTOOD {
         let options = ColumnOptions::default();
         all += &format!("{} reports, {} suggestions", describe(&table).len(), suggest(&table, &options).len());
-        for spec in ["sphere:2", "so3", "torus:2", "categorical", "euclid:2"] {
+        for spec in ["sphere:2", "so3", "torus:2", "categorical", "euclid:2", "product(so3,euclid:3)"] {
             all += &told(load(&table, spec, &options).map(|loaded| format!("{} points", loaded.points.len())));
             all += &told(check(&table, spec, &options).map(|_| "a report"));
         }

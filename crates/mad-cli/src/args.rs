@@ -112,6 +112,9 @@ pub struct Reading {
     /// Order of quaternion columns without telling names
     #[arg(long, value_enum, value_name = "ORDER")]
     pub quat_order: Option<QuatOrder>,
+    /// What three columns of a rotation hold where their names (`rx`, `ry`, `rz`) leave it open
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub rotation: Option<RotationForm>,
     /// Sequence of Euler angles as scipy writes it: `zyx` about fixed axes, `ZYX` about turning axes
     #[arg(long, value_name = "AXES")]
     pub euler: Option<EulerSequence>,
@@ -145,6 +148,14 @@ pub enum Header {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RotationForm {
+    /// A rotation vector: the axis times the angle
+    Rotvec,
+    /// Euler angles; `--euler` gives their sequence
+    Euler,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum QuatOrder {
     Xyzw,
     Wxyz,
@@ -159,7 +170,7 @@ pub enum QuatOrder {
     mad fit table.csv --manifold categorical --out run\n  \
     mad fit quakes.csv --manifold sphere:2 --out run --resume")]
 pub struct Fit {
-    /// CSV, TSV, Parquet, NPY or NPZ file, also packed (.gz, .zst), `-` for standard input, or the name of a data set (`mad list datasets`)
+    /// CSV, TSV, Parquet, NPY, NPZ or GeoJSON file, also packed (.gz, .zst), `-` for standard input, or the name of a data set (`mad list datasets`)
     pub data: OsString,
     /// The set the points lie on, such as `sphere:2`, `so3`, `torus:7`, `points:FILE`, `categorical`, `euclid:3`,
     /// `product(so3,euclid:3)`; a named data set knows its own
@@ -288,15 +299,21 @@ pub struct Density {
     /// File of points
     #[arg(long, value_name = "FILE")]
     pub at: Option<PathBuf>,
-    /// Number of points of an equal-area grid; the integral over it is printed
+    /// Number of points of an equal-area grid
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub grid: Option<u32>,
     /// CSV, TSV, Parquet, NPY or GeoJSON file; `-` for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
-    /// Steps of the probability flow
+    /// Steps of the flow, for methods that follow one (`rfm`, `rsgm`)
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub steps: u32,
+    /// Value of a condition column, `name=value`; once per column
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub given: Vec<String>,
+    /// Strength of the condition; 1, the model as trained, if absent
+    #[arg(long, value_name = "W", requires = "given")]
+    pub guidance: Option<f64>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -462,7 +479,7 @@ pub enum DataCommand {
         mad data check torsions.parquet --manifold torus:2 --columns phi,psi --angle-unit deg\n\
         Exit code 3 says that rows are bad; --skip-bad-rows accepts them.")]
     Check {
-        /// CSV, TSV, Parquet, NPY or NPZ file, also packed (.gz, .zst); `-` for standard input
+        /// CSV, TSV, Parquet, NPY, NPZ or GeoJSON file, also packed (.gz, .zst); `-` for standard input
         file: PathBuf,
         /// The set the points lie on; found from the names of the columns if absent
         #[arg(long, value_name = "SPEC")]

@@ -1,6 +1,6 @@
 //! Files of points as the command line names them.
 
-use crate::args::{AngleUnit, Common, Header, QuatOrder, Reading};
+use crate::args::{AngleUnit, Common, Header, QuatOrder, Reading, RotationForm};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
@@ -43,6 +43,10 @@ impl Reading {
             angle_unit: self.angle_unit.map(|unit| match unit {
                 AngleUnit::Deg => data::AngleUnit::Deg,
                 AngleUnit::Rad => data::AngleUnit::Rad,
+            }),
+            rotation: self.rotation.map(|form| match form {
+                RotationForm::Rotvec => data::RotationForm::Rotvec,
+                RotationForm::Euler => data::RotationForm::Euler,
             }),
             euler: self.euler,
             normalize: self.normalize,
@@ -129,6 +133,7 @@ impl Reading {
         add("columns", self.columns.clone());
         add("angle-unit", self.angle_unit.and_then(|v| name(v.to_possible_value())));
         add("quat-order", self.quat_order.and_then(|v| name(v.to_possible_value())));
+        add("rotation", self.rotation.and_then(|v| name(v.to_possible_value())));
         add("euler", self.euler.map(|v| v.to_string()));
         add("delimiter", self.delimiter.clone());
         add("header", self.header.and_then(|v| name(v.to_possible_value())));

@@ -8,6 +8,7 @@ mod input;
 mod interrupt;
 mod output;
 mod overwrite;
+mod pace;
 mod plot;
 mod printable;
 mod progress;

@@ -2,6 +2,7 @@
 
 use crate::args::{Common, Progress};
 use crate::output;
+use crate::pace::Pace;
 use crate::printable::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -15,11 +16,12 @@ pub struct Meter {
     how: How,
     label: String,
     total: u64,
+    pace: Pace,
 }
 
 enum How {
     Bar(ProgressBar),
-    Plain { started: Instant, last: Instant, from: u64 },
+    Plain { last: Instant },
     Nothing,
 }
 
@@ -31,30 +33,37 @@ impl Meter {
             _ if common.quiet => How::Nothing,
             Progress::None => How::Nothing,
             Progress::Auto if std::io::stderr().is_terminal() => How::Bar(bar(&label, from, total)),
-            Progress::Auto | Progress::Plain => {
-                let now = Instant::now();
-                How::Plain { started: now, last: now, from }
-            }
+            Progress::Auto | Progress::Plain => How::Plain { last: Instant::now() },
         };
-        Self { how, label, total }
+        Self { how, label, total, pace: Pace::default() }
+    }
+
+    /// A meter that shows at once that work has begun: the first unit may take long.
+    pub fn announced(common: &Common, label: &str, total: u64) -> Self {
+        let meter = Self::start(common, label, 0, total);
+        if let How::Plain { .. } = meter.how {
+            output::say(if total > 1 { format!("{label} 0/{total}") } else { label.to_owned() });
+        }
+        meter
     }
 
     /// Reports that `done` units are done; `note` is said beside it, such as the loss.
     pub fn advance(&mut self, done: u64, note: impl FnOnce() -> String) {
+        let now = Instant::now();
+        self.pace.note(now, done);
+        let pace = self.pace.rate().map_or_else(String::new, |rate| {
+            format!(" {rate:.1}/s, {:.0}s left", self.total.saturating_sub(done) as f64 / rate)
+        });
         match &mut self.how {
             How::Bar(bar) => {
                 bar.set_position(done);
-                bar.set_message(note());
+                bar.set_message(format!("{}{pace}", note()));
             }
-            How::Plain { started, last, from } if last.elapsed() >= PLAIN_INTERVAL && done < self.total => {
-                *last = Instant::now();
-                let rate = (done - *from) as f64 / started.elapsed().as_secs_f64();
+            How::Plain { last } if now.duration_since(*last) >= PLAIN_INTERVAL && done < self.total => {
+                *last = now;
                 let (label, total, note) = (&self.label, self.total, note());
-                let left = match rate > 0.0 {
-                    true => format!(" {:.0}s left", (total - done) as f64 / rate),
-                    false => String::new(),
-                };
-                output::say(format!("{label} {done}/{total} {rate:.1}/s {note}{left}"));
+                let note = if note.is_empty() { note } else { format!(" {note}") };
+                output::say(format!("{label} {done}/{total}{note}{pace}"));
             }
             How::Plain { .. } | How::Nothing => {}
         }
@@ -70,10 +79,9 @@ impl Meter {
 
 fn bar(label: &str, from: u64, total: u64) -> ProgressBar {
     let bar = ProgressBar::new(total).with_position(from);
-    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {per_sec} {msg} {eta} left")
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
     bar.set_prefix(label.to_owned());
-    bar.reset_eta();
     bar
 }

@@ -101,7 +101,10 @@ fn a_globe_with_its_density_and_commands_that_repeat_it() {
     assert_eq!(report["out"], "run/report.html");
     let page = desk.read("run/report.html");
     check(&page);
-    assert!(page.contains(">Density</h2>") && page.matches("<svg ").count() == 4, "map, globes, samples, curves");
+    assert!(
+        page.contains(">Density</h2>") && page.matches("<svg ").count() == 5,
+        "map, globes, samples, curves, closest rows"
+    );
     for name in ["nll_bound", "mmd", "drift_mean"] {
         assert!(page.contains(&format!("<th scope=\"row\">{name}</th>")), "{name} is missing");
         assert!(scores["metrics"][name].is_object());
@@ -157,7 +160,7 @@ fn angles_and_products() {
     desk.ok("report run --n 60");
     let page = desk.read("run/report.html");
     check(&page);
-    assert!(page.contains("density per square radian") && page.matches("<svg ").count() == 3);
+    assert!(page.contains("density per square radian") && page.matches("<svg ").count() == 4);
     desk.ok("plot run --what density --out density.svg");
 
     let rows: String = (0..200)

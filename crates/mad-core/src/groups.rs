@@ -2,11 +2,20 @@
 
 use crate::Points;
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// Bits by which equal points are known.
 pub(crate) fn key(x: &[f64]) -> impl Iterator<Item = u64> + '_ {
     // Adding zero makes minus zero plus zero.
     x.iter().map(|v| (v + 0.0).to_bits())
+}
+
+/// Which of `points` are equal to one of `others`, number by number; minus zero is zero.
+///
+/// Points of quotients must be canonical, as those of a run folder are.
+pub fn copies(points: &Points, others: &Points) -> Vec<bool> {
+    let known: HashSet<Vec<u64>> = others.rows().map(|x| key(x).collect()).collect();
+    points.rows().map(|x| known.contains(&key(x).collect::<Vec<_>>())).collect()
 }
 
 /// Rows of equal points, in the order of their first row. Takes eight bytes per row, so that millions of rows are no burden.
@@ -70,6 +79,13 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_are_points_equal_in_every_number() {
+        let known = Points::from_vec(vec![1.0, 0.0, 0.5, 0.5], 2);
+        let asked = Points::from_vec(vec![0.5, 0.5, 1.0, -0.0, 1.0, 1e-300, 0.5, 0.5], 2);
+        assert_eq!(copies(&asked, &known), [true, true, false, true]);
+    }
 
     #[test]
     fn equal_points_are_together_in_the_order_of_their_first_row() {

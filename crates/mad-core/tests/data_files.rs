@@ -296,10 +296,23 @@ fn too_many_levels_are_refused() {
 }
 
 #[test]
-fn only_the_first_bad_rows_are_listed() {
-    let rows: String = (0..50).map(|_| "95,200\n").collect();
-    let text = refusal(&Layout::Direction, &format!("lat,lon\n{rows}"), &["50 bad rows", "and 30 more"]).to_string();
-    assert_eq!(text.matches("latitude 95").count(), 20);
+fn bad_rows_are_told_by_column_and_kind() {
+    let rows: String =
+        (0..50).map(|i| if i % 10 == 9 { "x,200\n".into() } else { format!("{},200\n", 95 + i % 2) }).collect();
+    let parts = [
+        "50 bad rows",
+        "column lat, 45 rows: latitude off the globe, first at line 2: latitude 95",
+        "line 3: latitude 96",
+    ];
+    let text = refusal(&Layout::Direction, &format!("lat,lon\n{rows}"), &parts).to_string();
+    assert!(text.contains("column lat, 5 rows: not a number, first at line 11: `x` is not a number"), "{text}");
+    // Equal faults are told once.
+    assert_eq!((text.lines().count(), text.matches("latitude 95").count()), (4, 1), "{text}");
+    refusal(
+        &Layout::Direction,
+        "lat,lon\n95,0\n1,2\n96,0\n",
+        &["line 2, column lat: latitude 95", "line 4, column lat"],
+    );
 }
 
 #[test]
@@ -331,16 +344,16 @@ fn broken_text_is_refused_with_its_place() {
             assert!(text.contains(part), "`{part}` is missing in: {text}");
         }
     };
-    check(b"lat,lon\n1,\xff2\n", &["bad.csv", "line 2", "byte 10", "UTF-8"]);
+    check(b"lat,lon,\xc3\xa9\n1,\xff2,3\n", &["bad.csv", "line 2", "byte 13", "UTF-8"]);
     check(b"lat,lon\n1,2\n\x003,4\n", &["line 3", "byte 12", "zero"]);
     check(b"lat,lat\n1,2\n", &["line 1", "columns 1 and 2", "`lat`"]);
     let long = format!("lat,lon\n1,{}\n", "0".repeat(1 << 20));
     check(long.as_bytes(), &["line 2", "longer than 1048576 bytes"]);
-    refusal(&Layout::Direction, "lat;lon\n1,5;2,5\n", &["line 2", "column lat", "decimal comma"]);
+    refusal(&Layout::Direction, "lat;lon\n1,5;2.5\n", &["line 2", "column lat", "decimal point"]);
     let missing = read(&folder.path("none.csv"), &ReadOptions::default()).unwrap_err();
     assert!(missing.is_io() && missing.to_string().contains("none.csv"), "{missing}");
     let sheet = folder.read("a.xlsx", "x").unwrap_err().to_string();
-    assert!(sheet.contains("`.xlsx`") && sheet.contains(".parquet") && !sheet.contains(".geojson"), "{sheet}");
+    assert!(sheet.contains("`.xlsx`") && sheet.contains(".parquet") && sheet.contains(".geojson"), "{sheet}");
     let small = ReadOptions { max_bytes: 10, ..Default::default() };
     assert!(matches!(read(&folder.write("c.csv", "lat,lon\n1,2\n"), &small), Err(DataError::TooLarge { .. })));
 }

@@ -371,7 +371,12 @@ fn places_are_written_as_geojson_with_longitude_first() {
     assert!(rotations.is_usage(), "{rotations}");
     contains(&rotations.to_string(), &["p.geojson", "lat and lon", "qx, qy, qz, qw"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), expected, "a refused file leaves the old one");
-    let unread = read(&path, &ReadOptions::default()).unwrap_err();
-    assert!(unread.is_usage() && unread.to_string().contains("GeoJSON"), "{unread}");
+    let back = read(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(back.header().unwrap(), ["lon", "lat", "name", "m"]);
+    assert_eq!((back.number(1, 0), back.number(1, 1), back.cell(0, 2)), (Ok(-170.0), Ok(-90.0), "say \"hi\"\n".into()));
+    let lines = folder.path("p.geojsonl");
+    write_table(&lines, &table).unwrap();
+    assert_eq!(fs::read_to_string(&lines).unwrap().lines().count(), 2);
+    assert_eq!(read(&lines, &ReadOptions::default()).unwrap().len(), 2);
     assert!(writer(&folder.path("a.npz"), &["x".to_string()]).err().unwrap().is_usage());
 }

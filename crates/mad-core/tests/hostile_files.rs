@@ -48,6 +48,11 @@ fn hostile_parquet() {
 }
 
 #[test]
+fn hostile_geojson() {
+    run(&readers::GEOJSON);
+}
+
+#[test]
 fn hostile_png() {
     run(&readers::PNG);
 }

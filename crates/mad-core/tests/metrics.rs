@@ -1,12 +1,12 @@
 //! Metrics agree with hand-made values, know equal from unequal samples, and are fast enough.
 
 use mad_core::{
-    Points,
+    Points, Unit,
     base::BaseMeasure as _,
     data::generators::{circle, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
     manifold::{BuildContext, Manifold, PointTable, build},
     metrics::{
-        Comparison, Drift, FloorSource, Kernel, METRICS, MetricError, floor, metric, mmd, nearest_neighbour,
+        Comparison, Drift, FloorSource, Kernel, METRICS, MetricError, closest, floor, metric, mmd, nearest_neighbour,
         total_variation, total_variation_to,
     },
     rng::{Purpose, stream},
@@ -246,6 +246,59 @@ fn a_nearest_neighbour_tells_only_unlike_samples_apart() {
     let draws = |seed| uniform(circle.as_ref(), 1000, seed);
     let discrete = nearest_neighbour(circle.as_ref(), &draws(1), &draws(2), 5000, 0).unwrap();
     assert!((discrete.accuracy - 0.5).abs() < 0.02, "{discrete:?}");
+}
+
+#[test]
+fn repeated_rows_of_the_reference_do_not_tell_samples_apart() {
+    let sphere = manifold("sphere:2");
+    // Half of the reference stands there twice, as aftershocks at one place do.
+    let mut reference = vmf(1000, 0, 1);
+    reference.extend(&reference.head(500));
+    let found = nearest_neighbour(sphere.as_ref(), &vmf(1500, 0, 2), &reference, 5000, 0).unwrap();
+    assert_eq!((found.points, found.repeated), (1000, 500));
+    assert!((found.accuracy - 0.5).abs() < 4.0 * 2f64.sqrt() * found.standard_error, "{found:?}");
+    let training = vmf(4000, 0, 3);
+    let samples = vmf(1500, 0, 2);
+    let training = Some(&training);
+    let c =
+        Comparison { manifold: sphere.as_ref(), samples: &samples, reference: &reference, training, draws: 4, seed: 0 };
+    let numbers = (metric("mmd").unwrap().measure)(&c).unwrap();
+    let value = |name: &str| numbers.iter().find(|m| m.name == name).unwrap().value;
+    let again = mmd(sphere.as_ref(), &Kernel::HeatSphere, &samples, &reference.head(1000)).unwrap();
+    assert!((value("mmd_distinct") - again.biased_root).abs() < 1e-12);
+    assert_ne!(value("mmd"), value("mmd_distinct"));
+    // Samples that are all one point are still compared.
+    let one = Points::from_vec([0.0, 0.0, 1.0].repeat(20), 3);
+    assert!(nearest_neighbour(sphere.as_ref(), &one, &reference, 5000, 0).is_ok());
+}
+
+#[test]
+fn samples_that_copy_training_points_are_closer_to_them_than_held_out_points() {
+    let (sphere, training, held_out) = (manifold("sphere:2"), vmf(2000, 0, 1), vmf(1500, 0, 2));
+    let found = |samples: &Points| closest(sphere.as_ref(), Unit::Kilometre, samples, &held_out, &training, 0).unwrap();
+    let fair = found(&vmf(1500, 0, 3));
+    assert_eq!((fair.samples.n, fair.samples.equal, fair.radii), (1500, 0.0, [1.0, 5.0, 25.0]));
+    // Two draws of one distribution: shares differ by their standard errors.
+    for (a, b) in fair.samples.within.iter().zip(fair.reference.within) {
+        assert!((a - b).abs() < 4.0 * (2.0 * b.max(1e-3) * (1.0 - b) / 1500.0).sqrt(), "{fair:?}");
+    }
+    let mut copied = vmf(750, 0, 3);
+    copied.extend(&training.head(750));
+    let copied = found(&copied);
+    assert_eq!((copied.samples.equal, copied.reference.equal), (0.5, 0.0));
+    assert!(copied.samples.within[0] >= 0.5 && copied.samples.quantiles[1] == 0.0, "{:?}", copied.samples.quantiles);
+    // Distances are those of all pairs, in kilometres.
+    let nearest = |x: &[f64]| training.rows().map(|y| sphere.distance(x, y)).fold(f64::INFINITY, f64::min);
+    let mut all: Vec<f64> = held_out.rows().map(|x| 6371.0088 * nearest(x)).collect();
+    all.sort_by(f64::total_cmp);
+    assert!(all.iter().zip(&fair.reference.sorted).all(|(a, b)| (a - b).abs() < 1e-9 * a));
+    // Rotations are read in degrees, signs of quaternions do not matter.
+    let so3 = manifold("so3");
+    let rotated = rotations(500, 0, 1);
+    let mut turned = rotated.clone();
+    turned.as_mut_slice().iter_mut().for_each(|v| *v = -*v);
+    let found = closest(so3.as_ref(), Unit::Degree, &turned, &rotations(500, 0, 2), &rotated, 0).unwrap();
+    assert!(found.samples.quantiles[4] < 1e-6 && found.reference.quantiles[0] > 1e-3, "{found:?}");
 }
 
 #[test]

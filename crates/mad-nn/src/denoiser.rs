@@ -28,6 +28,7 @@ pub struct LearnedDenoiser {
     device: Device,
     condition: Option<Vec<f64>>,
     guidance: f64,
+    silent: bool,
 }
 
 impl LearnedDenoiser {
@@ -35,7 +36,9 @@ impl LearnedDenoiser {
     pub fn new(anchor: Anchor, range: NoiseRange, model: Model, weights: &[f32]) -> Self {
         let device = device::inference();
         let chain = model.on_host(weights);
-        Self { anchor, range, model, chain, device, condition: None, guidance: 1.0 }
+        let outputs = model.layout().slots().iter().filter(|slot| slot.name.starts_with("output."));
+        let silent = outputs.flat_map(|slot| &weights[slot.range.clone()]).all(|w| *w == 0.0);
+        Self { anchor, range, model, chain, device, condition: None, guidance: 1.0, silent }
     }
 
     /// The same denoiser given the condition `c`.
@@ -60,14 +63,21 @@ impl LearnedDenoiser {
         &self.model
     }
 
-    /// Whether the base alone answers at this level: the network was never trained there, and the base is nearly exact.
-    fn base_only(&self, sigma: f64) -> bool {
-        matches!(self.anchor, Anchor::Base(_)) && sigma < self.range.min * (1.0 - 1e-9)
+    /// Whether the denoiser is the posterior mean of its base measure: F = 0 because the output layer is zero, as before the
+    /// first training step.
+    pub fn is_base_alone(&self) -> bool {
+        self.silent && matches!(self.anchor, Anchor::Base(_))
+    }
+
+    /// Whether the anchor alone is the denoiser at this level: the network is zero, or was never trained there and the base is
+    /// nearly exact.
+    fn anchor_only(&self, sigma: f64) -> bool {
+        self.silent || matches!(self.anchor, Anchor::Base(_)) && sigma < self.range.min * (1.0 - 1e-9)
     }
 
     /// What the denoiser adds to its anchor: F, or nothing where the base alone answers.
     fn learned(&self, x: &Points, sigma: f64, divergence: bool) -> Remainder {
-        if self.base_only(sigma) {
+        if self.anchor_only(sigma) {
             return Remainder { value: Points::zeros(x.len(), x.dim()), divergence: vec![0.0; x.len()] };
         }
         self.evaluate(x, sigma, divergence)
@@ -128,7 +138,7 @@ impl Denoiser for LearnedDenoiser {
 
     fn denoise(&self, x: &Points, sigma: f64) -> Points {
         let mut denoised = self.anchor.means(x, &vec![sigma; x.len()]);
-        if !self.base_only(sigma) {
+        if !self.anchor_only(sigma) {
             let remainder = self.evaluate(x, sigma, false).value;
             for (m, f) in denoised.as_mut_slice().iter_mut().zip(remainder.as_slice()) {
                 *m += sigma * f;

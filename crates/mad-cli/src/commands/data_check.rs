@@ -74,10 +74,7 @@ fn text(file: &Path, report: &CheckReport, why: &str, next: Option<&str>) -> Str
     if let Some(bad) = &report.bad_rows {
         let kinds = bad.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ");
         lines.push(format!("{} bad rows: {kinds}", bad.total));
-        lines.extend(bad.first.iter().map(|row| format!("  {row}")));
-        if bad.total > bad.first.len() {
-            lines.push(format!("  and {} more", bad.total - bad.first.len()));
-        }
+        lines.extend(bad.told.iter().map(|line| format!("  {line}")));
         lines.extend(bad.hint.iter().map(|hint| format!("  {hint}")));
     }
     lines.extend(report.notices.iter().map(|notice| format!("note: {notice}")));
@@ -95,12 +92,13 @@ fn undecided(
     suggestions: &[Suggestion],
 ) -> Result<(), CliError> {
     let reports = data::describe(table);
+    let unusable = data::unusable(table, &reading.column_options());
     // A suggestion that is a question has no command yet.
     let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.flags, reading));
     let commands: Vec<String> = suggestions.iter().filter_map(next).collect();
     let fields = json!({
         "file": output::shown(file), "manifold": null, "rows": table.len(), "all_columns": table.header(), "column_reports": reports,
-        "notices": table.notices(), "suggestions": suggestions, "next": commands,
+        "notices": table.notices(), "unusable": unusable, "suggestions": suggestions, "next": commands,
     });
     output::result(common, "data check", fields, || {
         let mut lines = vec![
@@ -110,6 +108,10 @@ fn undecided(
                 .into(),
         ];
         lines.extend(table.notices().iter().map(|notice| format!("note: {notice}")));
+        lines.extend(unusable.iter().map(|column| format!("note: {column}")));
+        if suggestions.is_empty() {
+            lines.push("no manifold is proposed: no columns are left that could hold points".into());
+        }
         for suggestion in suggestions {
             lines.push(format!("possible: {}: {}", suggestion.spec, suggestion.reason));
             lines.extend(next(suggestion).map(|command| format!("  {command}")));
@@ -126,6 +128,7 @@ fn columns(reports: &[ColumnReport]) -> String {
         let used = c.role.clone().unwrap_or_else(|| "not used".into());
         let content = match (c.kind, c.values) {
             ("numbers", _) => format!("{} numbers", c.filled),
+            ("dates", _) => format!("{} dates, as decimal years", c.filled),
             (_, Some(values)) => {
                 let common: Vec<_> =
                     c.common.iter().map(|(word, count)| format!("{} ({count})", short(word))).collect();

@@ -1,9 +1,9 @@
 //! `mad demo`: the whole way on the embedded earthquakes, MAD beside DSM.
 
-use super::eval::{compare, nll};
 use super::fit::{contents, train_contents};
 use super::opened::{Opened, SamplerChoice};
 use super::plot::beside;
+use super::scores::{LikelihoodScore, compare};
 use crate::args::{Common, Demo};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -89,7 +89,7 @@ fn score(method: &'static str, opened: &Opened, seconds: f64, seed: u64) -> Resu
     let value = |name: &str| found.iter().find(|m| m.name == name).map_or(f64::NAN, |m| m.value);
     let score = Score {
         method,
-        nll: nll(opened, &test).value,
+        nll: LikelihoodScore::of(opened, &test)?.all.nll.unwrap_or(f64::NAN),
         mmd: value("mmd"),
         mmd_floor: value("mmd_floor"),
         drift: sampled.drift.mean,

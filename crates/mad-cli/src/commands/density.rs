@@ -1,6 +1,5 @@
 //! `mad density`: log-density at given points or on an equal-area grid.
 
-use super::integral::Integral;
 use super::opened::Opened;
 use crate::args::{Common, Density};
 use crate::error::CliError;
@@ -16,7 +15,7 @@ const BLOCK: usize = 4096;
 pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     let inputs: Vec<&Path> = args.at.as_deref().into_iter().collect();
     require_apart(&args.out, Some(&args.run), &inputs)?;
-    let opened = Opened::unconditional(common, &args.run)?;
+    let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
     let manifold = opened.run.manifold().as_ref();
     let (points, mut header, mut rows) = match (&args.at, args.grid) {
         (Some(file), _) => {
@@ -55,22 +54,22 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     }
     file.finish()?;
 
-    let n = densities.len() as f64;
-    let mean = densities.iter().map(|d| d.0).sum::<f64>() / n;
-    let mut fields =
-        json!({ "n": densities.len(), "mean_log_density": mean, "out": output::shown(&args.out), "steps": args.steps });
-    let text = if args.grid.is_some() {
-        // Equal cells of the base: the integral of p is the mean of dp/dμ under the uniform measure.
-        let uniform = manifold.uniform();
-        let base = opened.run.base();
-        let shares = points.rows().zip(&densities);
-        let shares = shares.map(|(x, d)| (d.1 + base.log_weight(x) - uniform.log_weight(x)).exp());
-        let integral = Integral::on(manifold, &shares.collect::<Vec<_>>());
-        fields["integral"] = integral.value.into();
-        fields["integral_doubt"] = integral.doubt.into();
-        format!("{} cells of equal volume, {integral} of the density", densities.len())
-    } else {
-        format!("{} points, mean log-density {mean:.4} nats w.r.t. volume", densities.len())
-    };
+    let mean = densities.iter().map(|d| d.0).sum::<f64>() / densities.len() as f64;
+    let integral = opened.integral(common, args.steps as usize);
+    let normaliser = opened.model.normaliser();
+    let fields = json!({
+        "n": densities.len(), "mean_log_density": mean, "out": output::shown(&args.out), "steps": args.steps,
+        "training": opened.training(),
+        "integral": integral.map(|i| i.value), "integral_standard_error": integral.map(|i| i.error),
+        "normaliser": normaliser.map(|z| z.value()), "normaliser_standard_error": normaliser.map(|z| z.standard_error()),
+    });
+    let what = if args.grid.is_some() { "cells of equal volume" } else { "points" };
+    let mut text = format!("{} {what}, mean log-density {mean:.4} nats w.r.t. volume", densities.len());
+    if let Some(integral) = integral {
+        text += &format!(", {integral}");
+    }
+    if let Some(shared) = normaliser.filter(|z| z.draws > 0) {
+        text += &format!("; shares at least {:.0} % of its mass with the samples", 100.0 * shared.value().min(1.0));
+    }
     output::result_of_data(common, "density", &args.out, fields, || text)
 }

@@ -10,15 +10,16 @@ use crate::output;
 use crate::progress::Meter;
 use crate::source::Source;
 use mad_core::base::BaseChoice;
-use mad_core::data::{Loaded, Table, duplicates, suggest};
+use mad_core::data::{Loaded, SplitSummary, Table, duplicates, suggest};
 use mad_core::files::{ReadError, read_any};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
-use mad_nn::run::{require_free, require_resumable};
+use mad_nn::run::{Parts, require_free, require_resumable};
 use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
 use mad_nn::{Contents, Run};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Instant;
 
 /// Most bytes of a file of settings.
 const MAX_CONFIG: u64 = 1 << 20;
@@ -71,7 +72,9 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
         // The run will be refused; its base measure may not even exist here.
         settings.flag("--base", "base", "default")?;
     }
+    let begun = Instant::now();
     let contents = contents(common, &table, loaded, &settings, kept_base)?;
+    let prepared = begun.elapsed().as_secs_f64();
     drop(table);
     let outcome = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?);
     if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
@@ -80,7 +83,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
         Source { data, manifold: typed, rows: args.rows, flags }.keep(&args.out)?;
     }
     let fit = outcome?;
-    report(common, args, &contents, &fit)
+    report(common, args, &contents, &fit, prepared)
 }
 
 /// The manifold that the names of the columns leave no doubt about.
@@ -163,6 +166,12 @@ pub fn contents(
     }
     let contents = Contents::with_base(table, loaded, settings, kept_base)?;
     let Contents { manifold, parts, config, .. } = &contents;
+    if let (Some(steps @ 1..), 0) = (settings.integer("steps"), config.steps) {
+        output::notice(common, format!("{} has no training steps; steps = {steps} is ignored", config.method));
+    }
+    if let Some(text) = contents.split.as_ref().and_then(|split| division(&config.split, split, parts)) {
+        output::notice(common, text);
+    }
     if let BaseChoice::Mixture { components } = &contents.base {
         output::notice(common, format!("base {}: {} components", config.base, components.len()));
     }
@@ -184,6 +193,23 @@ pub fn contents(
         ),
     );
     Ok(contents)
+}
+
+/// What the parts of a split are made of; `None` if they are made of rows or points, which needs no word.
+fn division(rule: &str, split: &SplitSummary, parts: &Parts) -> Option<String> {
+    let SplitSummary { units, counts: [train, validation, test], left_out } = split;
+    let rows = [&parts.train, &parts.validation, &parts.test].map(|part| part.len());
+    let left_out = match left_out {
+        0 => String::new(),
+        n => format!("; {n} rows too close to another part are left out"),
+    };
+    (!["rows", "points"].contains(units)).then(|| {
+        format!(
+            "split {rule}: {} training rows in {train} {units}, {} validation rows in {validation}, {} test rows in \
+             {test}{left_out}",
+            rows[0], rows[1], rows[2]
+        )
+    })
 }
 
 /// Trains with progress shown; Ctrl-C saves and ends.
@@ -255,17 +281,17 @@ pub(super) fn is_bound(line: &Value) -> bool {
     line["is_bound"] != false
 }
 
-fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) -> Result<(), CliError> {
+fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit, prepared: f64) -> Result<(), CliError> {
     let selected = fit.run.selected_step().map_err(mad_nn::run::RunError::from)?;
-    let jacobian = contents.columns.points.log_jacobian();
     let metrics = fit.run.metrics()?;
     let score = metrics.iter().rfind(|line| line["step"] == selected && line["nll"].is_number());
-    let nll = score.and_then(|line| Some((line["nll"].as_f64()? - jacobian, is_bound(line))));
+    let nll = score.and_then(|line| Some((line["nll"].as_f64()?, is_bound(line))));
     let value_if = |bound: bool| nll.filter(|nll| nll.1 == bound).map(|nll| nll.0);
     let fields = json!({
         "run": output::shown(&args.out), "manifold": contents.manifold.spec(), "method": contents.config.method,
         "seed": contents.config.seed, "device": args.device, "steps": fit.step, "selected_step": selected,
         "validation_nll_bound": value_if(true), "validation_nll": value_if(false), "seconds": fit.seconds,
+        "base_seconds": prepared, "split": { "rule": contents.config.split, "parts": contents.split },
         "rows": {
             "train": contents.parts.train.len(), "validation": contents.parts.validation.len(),
             "test": contents.parts.test.len(),
@@ -283,12 +309,19 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit) ->
             }
             _ => String::new(),
         };
+        // A base that is fitted may take longer than the steps, and where there are no steps it is all there is.
+        let fitted = contents.config.fit_version().is_some();
+        let done = match fit.run.layout().is_empty() {
+            true => format!("{} fitted in {:.1} s", contents.config.method, prepared + fit.seconds),
+            false => {
+                let base = if fitted { format!(", base in {prepared:.1} s") } else { String::new() };
+                format!("{} steps{remark} in {:.1} s{base}, weights of step {selected}", fit.step, fit.seconds)
+            }
+        };
         format!(
-            "{}: {} steps{remark} in {:.1} s, weights of step {selected}{nll}\nnext: mad eval {0} --against test; \
-             mad sample {0} --n 1000 --out samples.csv; mad report {0}",
-            input::quoted(&args.out.display().to_string()),
-            fit.step,
-            fit.seconds
+            "{0}: {done}{nll}\nnext: mad eval {0} --against test; mad sample {0} --n 1000 --out samples.csv; \
+             mad report {0}",
+            input::quoted(&args.out.display().to_string())
         )
     })
 }

@@ -1,5 +1,6 @@
 //! `mad list`: the registries, as they are.
 
+use super::scores::OF_RUNS;
 use crate::args::{Common, List, ListKind};
 use crate::bench::BENCHES;
 use crate::error::CliError;
@@ -84,8 +85,8 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             ("datasets", tables.chain(std::iter::once(pictures)).collect())
         }
         ListKind::Metrics => {
-            let bound = pair("nll", "negative log-likelihood, for denoisers the bound read off the loss; needs a run");
-            ("metrics", std::iter::once(bound).chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
+            let of_runs = OF_RUNS.iter().map(|(name, summary)| (name.to_string(), format!("{summary}; needs a run")));
+            ("metrics", of_runs.chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
         }
         ListKind::Benches => ("benches", BENCHES.iter().map(|b| pair(b.name, b.summary)).collect()),
         ListKind::Experiments => {

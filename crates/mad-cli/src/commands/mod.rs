@@ -6,7 +6,7 @@ mod data;
 mod data_check;
 mod demo;
 mod density;
-pub mod eval;
+mod eval;
 mod fit;
 mod integral;
 mod list;
@@ -17,6 +17,7 @@ mod report;
 mod report_pose;
 mod reproduce;
 mod sample;
+pub mod scores;
 mod shell;
 mod symsol;
 

@@ -1,24 +1,34 @@
 //! A run folder opened for use: model, columns, noise range.
 
+use super::integral::Integral;
+use super::sample::{condition, tell_outside};
 use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
 use mad_core::Points;
 use mad_core::data::{Columns, Table};
+use mad_core::likelihood::{Effort, Normaliser};
 use mad_nn::method::{Fitted, SampleRequest, Sampled};
 use mad_nn::run::RunError;
+use mad_nn::train::TrainingStatus;
 use mad_nn::{Part, Run};
+use rayon::prelude::*;
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Points handed to the flow at once, between two looks at the progress.
-const DENSITY_BLOCK: usize = 1024;
+/// Points evaluated between two reports of progress.
+const DENSITY_BLOCK: usize = 512;
+
+/// Points with which the integral of a density is checked. Their seed is not that of the normaliser.
+const CHECK: Effort = Effort { relative_error: 0.01, draws: 2048, seed: 1 };
 
 /// A run with everything that sampling, scoring and drawing need.
 pub struct Opened {
     pub run: Run,
     pub model: Box<dyn Fitted>,
+    pub status: TrainingStatus,
 }
 
 /// Which sampler to use, where the user said so.
@@ -32,19 +42,13 @@ impl Opened {
     /// Opens the run folder at `path` for answers of the model, and says if it was not trained to the end.
     pub fn noticed(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::new(path)?;
-        if let Some((done, asked)) = opened.unfinished()? {
-            let folder = path.display();
-            output::notice(common, format!("{folder}: {done} of {asked} steps are done; `mad fit … --resume` goes on"));
-        }
+        tell_unfinished(common, path, opened.status);
         Ok(opened)
     }
 
-    /// Steps done and asked for, if the run was interrupted.
-    fn unfinished(&self) -> Result<Option<(u64, u64)>, CliError> {
-        let config = self.run.config();
-        let done = self.run.steps().map_err(RunError::from)?.last().copied().unwrap_or(0);
-        // With patience a run may end before its last step.
-        Ok((done < config.steps && config.patience == 0).then_some((done, config.steps)))
+    /// How far the run is trained, for `--json`.
+    pub fn training(&self) -> Value {
+        json!(self.status)
     }
 
     /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
@@ -55,16 +59,34 @@ impl Opened {
             if opened.run.config().condition_dropout == 0.0 {
                 return Err(CliError::Usage(format!(
                     "{} was trained with condition_dropout = 0 and knows points only given {names}: use `mad sample` \
-                     with --given, or train with a larger condition_dropout",
+                     or `mad density` with --given, or train with a larger condition_dropout",
                     path.display()
                 )));
             }
             output::notice(
                 common,
                 format!(
-                    "no value of {names} is given, so the model speaks for their mean (`mad sample` takes --given)"
+                    "no value of {names} is given, so the model speaks for their mean (`mad sample` and `mad density` take --given)"
                 ),
             );
+        }
+        Ok(opened)
+    }
+
+    /// As [`Opened::noticed`], conditional on the values in `given` (`name=value`) with this guidance weight; without values as
+    /// [`Opened::unconditional`].
+    pub fn given(common: &Common, path: &Path, given: &[String], guidance: Option<f64>) -> Result<Self, CliError> {
+        let guidance = guidance.unwrap_or(1.0);
+        if !guidance.is_finite() {
+            return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
+        }
+        let mut opened = match given.is_empty() {
+            true => Self::unconditional(common, path)?,
+            false => Self::noticed(common, path)?,
+        };
+        if let Some(condition) = condition(&opened, given)? {
+            tell_outside(common, &opened, &condition)?;
+            opened.model.condition(condition, guidance);
         }
         Ok(opened)
     }
@@ -73,14 +95,16 @@ impl Opened {
     pub fn new(path: &Path) -> Result<Self, CliError> {
         let run = Run::open(path)?;
         let model = run.fitted()?;
-        Ok(Self { run, model })
+        let status = run.status().map_err(RunError::from)?;
+        Ok(Self { run, model, status })
     }
 
     /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
     pub fn at(path: &Path, step: u64) -> Result<Self, CliError> {
         let run = Run::open(path)?;
         let model = run.fitted_at(step)?;
-        Ok(Self { run, model })
+        let status = run.status().map_err(RunError::from)?;
+        Ok(Self { run, model, status })
     }
 
     /// How points are read and written.
@@ -111,17 +135,56 @@ impl Opened {
 
     /// Density columns: log-density per original unit and log-ratio to the base, for each point.
     pub fn densities(&self, common: &Common, points: &Points, steps: usize) -> Vec<(f64, f64)> {
-        let (base, jacobian) = (self.run.base().as_ref(), self.columns().log_jacobian());
-        let mut meter = Meter::start(common, "density", 0, points.len() as u64);
+        let jacobian = self.columns().log_jacobian();
+        let meter = Meter::announced(common, "normalising the density", 1);
+        self.model.normaliser();
+        meter.finish();
+        let mut meter = Meter::announced(common, "density", points.len() as u64);
         let mut all = Vec::with_capacity(points.len());
         for block in points.as_slice().chunks(DENSITY_BLOCK * points.dim()) {
             let block = Points::from_vec(block.to_vec(), points.dim());
-            let densities = block.rows().zip(self.model.log_density(&block, steps));
-            all.extend(densities.map(|(x, density)| (density, density - base.log_weight(x) - jacobian)));
+            let weights = self.log_weights(&block);
+            let densities = self.model.log_density_with(&block, &weights, steps).into_iter().zip(&weights);
+            all.extend(densities.map(|(density, weight)| (density, density - weight - jacobian)));
             meter.advance(all.len() as u64, String::new);
         }
         meter.finish();
         all
+    }
+
+    /// The integral of the density, estimated apart from its normaliser; `None` if no points can be drawn for it.
+    pub fn integral(&self, common: &Common, steps: usize) -> Option<Integral> {
+        let meter = Meter::announced(common, "integrating the density", 1);
+        let jacobian = self.columns().log_jacobian();
+        let log_ratio = |points: &Points| {
+            let weights = self.log_weights(points);
+            let densities = self.model.log_density_with(points, &weights, steps).into_iter().zip(&weights);
+            densities.map(|(density, weight)| density - weight - jacobian).collect()
+        };
+        let samples = |n: usize| Some(self.model.draw(&SampleRequest::new(CHECK.seed), n).ok()?.0);
+        let (manifold, base) = (self.run.manifold().as_ref(), self.run.base().as_ref());
+        let found = Normaliser::estimate(manifold, base, &log_ratio, &samples, CHECK);
+        meter.finish();
+        found.map(Integral::from)
+    }
+
+    fn log_weights(&self, points: &Points) -> Vec<f64> {
+        let base = self.run.base().as_ref();
+        points.par_rows().with_min_len(64).map(|x| base.log_weight(x)).collect()
+    }
+}
+
+/// Warns that a run was interrupted, so that nobody takes its answers for those of a trained model.
+pub fn tell_unfinished(common: &Common, path: &Path, status: TrainingStatus) {
+    let TrainingStatus { step, steps, finished } = status;
+    if !finished {
+        let run = path.display();
+        output::notice(
+            common,
+            format!(
+                "{run}: training is not finished: {step} of {steps} steps are done; `mad fit … --resume` continues"
+            ),
+        );
     }
 }
 

@@ -1,7 +1,6 @@
 //! `mad plot`: pictures of a run.
 
 use super::fit::is_bound;
-use super::integral::Integral;
 use super::opened::{Opened, SamplerChoice};
 use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
@@ -11,6 +10,7 @@ use crate::plot::{
     CurvePanel, DensityPanel, Figure, Format, PointsOptions, PointsPanel, Scale, Series, curves, density_globes,
     density_map, density_of_angles, points_figure,
 };
+use crate::source::Source;
 use mad_core::Points;
 use mad_core::manifold::View;
 use mad_nn::Part;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// Cells of the grid on which a density is shaded.
 const DENSITY_CELLS: usize = 12_000;
 
-/// Steps of the probability flow for a picture.
+/// Steps of a flow for a picture, for methods that follow one.
 const DENSITY_STEPS: usize = 15;
 
 pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
@@ -29,7 +29,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     require_apart(&out, Some(&args.run), &[])?;
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let opened = match args.what {
-        PlotWhat::Curves => Opened::new(&args.run)?,
+        PlotWhat::Curves => Opened::noticed(common, &args.run)?,
         PlotWhat::Samples | PlotWhat::Density => Opened::unconditional(common, &args.run)?,
     };
     match args.what {
@@ -48,7 +48,8 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
         }
     }
-    output::result(common, "plot", json!({ "out": output::shown(&out) }), || format!("wrote {}", out.display()))
+    let fields = json!({ "out": output::shown(&out), "training": opened.training() });
+    output::result(common, "plot", fields, || format!("wrote {}", out.display()))
 }
 
 /// Draws data beside samples of one or more models, once for every file.
@@ -57,8 +58,14 @@ pub fn beside(opened: &Opened, data: &Points, models: &[(&str, &Points)], out: &
     let data = columns.in_file_units(data);
     let models: Vec<_> = models.iter().map(|(title, points)| (*title, columns.in_file_units(points))).collect();
     let models: Vec<_> = models.iter().map(|(title, points)| (*title, points)).collect();
-    let figure = look.beside(&opened.run.manifold().spec(), &data, &models)?;
+    let figure = look.beside(&title(opened), &data, &models)?;
     Ok(out.iter().try_for_each(|path| figure.save(path))?)
+}
+
+/// The title of a picture of a run: its data and the set they lie on.
+fn title(opened: &Opened) -> String {
+    let spec = opened.run.manifold().spec();
+    Source::of(opened.run.path()).map_or_else(|| spec.clone(), |source| format!("{} on {spec}", source.name()))
 }
 
 /// How points of a run are drawn.
@@ -152,8 +159,7 @@ impl GridDensity {
         }
         let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;
         let log_density: Vec<f64> = opened.densities(common, &grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
-        let shares: Vec<f64> = log_density.iter().map(|d| (d + manifold.log_volume()).exp()).collect();
-        let note = Integral::on(manifold.as_ref(), &shares).to_string();
+        let note = opened.integral(common, DENSITY_STEPS).map(|integral| integral.to_string()).unwrap_or_default();
         Some(Self { grid, log_density, note })
     }
 
@@ -166,7 +172,7 @@ fn density(common: &Common, opened: &Opened, cells: Option<usize>, out: &Path) -
     let spec = opened.run.manifold().spec();
     let data = opened.run.part(Part::Train)?;
     let (look, density) = (Look::of(opened), GridDensity::of(common, opened, cells));
-    let figure = density.as_ref().map(|density| look.shading(&spec, density, &data)).transpose()?.flatten();
+    let figure = density.as_ref().map(|density| look.shading(&title(opened), density, &data)).transpose()?.flatten();
     let figure = figure.ok_or_else(|| {
         CliError::Usage(format!(
             "density shading is drawn on sphere:2 and torus:2 only, not on {spec}; `mad density` writes numbers for every \
@@ -179,11 +185,9 @@ fn density(common: &Common, opened: &Opened, cells: Option<usize>, out: &Path) -
 /// Loss and likelihood, or its bound, over the steps; `None` if there are too few of them.
 pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>, CliError> {
     let lines = opened.run.metrics()?;
-    // As everywhere else, likelihoods are per unit of the file.
-    let jacobian = opened.columns().log_jacobian();
-    let series = |label: &str, key: &str, minus: f64| Series {
+    let series = |label: &str, key: &str| Series {
         label: label.into(),
-        points: lines.iter().filter_map(|line| Some((number(line, "step")?, number(line, key)? - minus))).collect(),
+        points: lines.iter().filter_map(|line| Some((number(line, "step")?, number(line, key)?))).collect(),
         ..Series::default()
     };
     let panel = |title: &str, unit: &str, series: Series| CurvePanel {
@@ -196,8 +200,8 @@ pub fn training(opened: &Opened, title: &str) -> Result<Option<Figure<'static>>,
     let exact = lines.iter().any(|line| number(line, "nll").is_some() && !is_bound(line));
     let nll = if exact { "NLL" } else { "NLL bound" };
     let panels = vec![
-        panel("Training loss", "mean squared error", series("loss", "loss", 0.0)),
-        panel("Validation", &format!("{nll}, nats"), series(nll, "nll", jacobian)),
+        panel("Training loss", "mean squared error", series("loss", "loss")),
+        panel("Validation", &format!("{nll}, nats"), series(nll, "nll")),
     ];
     let flat = panels.iter().all(|panel| panel.series.iter().all(|series| series.points.len() < 2));
     Ok(if flat { None } else { Some(curves(title, panels)) })

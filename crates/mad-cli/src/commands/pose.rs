@@ -1,7 +1,7 @@
 //! `mad pose`, and what `mad fit` and `mad eval` do with pictures of solids.
 
 use super::fit::{Watcher, config_text};
-use super::opened::seed_or_fresh;
+use super::opened::{seed_or_fresh, tell_unfinished};
 use crate::args::{Common, Eval, Fit, Pose, Reading};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -126,9 +126,12 @@ pub fn eval(common: &Common, args: &Eval) -> Result<(), CliError> {
     if let Some(nfe) = args.nfe {
         run = run.with_nfe(nfe as usize)?;
     }
+    let status = run.status()?;
+    tell_unfinished(common, &args.what, status);
     let draws = args.draws.map_or(TEST_DRAWS, |n| n as usize);
     let report = score_pose(&run, None, args.n.unwrap_or(TEST_IMAGES), draws, args.seed)?;
-    let fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
+    let mut fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
+    fields["training"] = json!(status);
     output::result(common, "eval", fields, || {
         let rows = rows(&report).into_iter().map(Vec::from);
         output::table(&["metric", "value", &format!("{} pictures", report.images)], rows)
@@ -177,6 +180,8 @@ pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
         require_apart(out, Some(&args.run), &[&args.image])?;
     }
     let run = PoseRun::open(&args.run)?;
+    let status = run.status()?;
+    tell_unfinished(common, &args.run, status);
     let seed = seed_or_fresh(common, args.seed);
     let bytes = read_any(&args.image, MAX_PICTURE).map_err(|error| match error {
         ReadError::Io(source) => CliError::io(&args.image, source),
@@ -199,6 +204,7 @@ pub fn run(common: &Common, args: &Pose) -> Result<(), CliError> {
     file.finish()?;
     let fields = json!({
         "run": shown(&args.run), "image": shown(&args.image), "seed": seed, "n": args.n, "out": shown(&args.out),
+        "training": status,
     });
     output::result_of_data(common, "pose", &args.out, fields, || format!("{} poses", args.n))
 }

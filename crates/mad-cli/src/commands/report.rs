@@ -1,13 +1,14 @@
 //! `mad report`: a page about a run.
 
-use super::eval;
 use super::opened::{Opened, SamplerChoice};
 use super::plot::{GridDensity, Look, training};
+use super::scores::Scores;
 use crate::args::{Common, Report};
 use crate::error::CliError;
 use crate::input::quoted;
 use crate::output;
 use crate::overwrite::require_apart;
+use crate::report::closest;
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
 use crate::report::settings::Settings;
@@ -16,12 +17,11 @@ use crate::source::Source;
 use mad_core::Points;
 use mad_core::data::duplicates;
 use mad_core::manifold::MANIFOLDS;
-use mad_core::metrics::Measurement;
 use mad_nn::Part;
 use mad_nn::config::Key;
 use mad_nn::pose::PoseRun;
-use mad_nn::run::RunError;
-use serde_json::json;
+use mad_nn::train::TrainingStatus;
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// Samples drawn unless another number is asked for.
@@ -48,21 +48,35 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
     require_apart(&out, Some(&args.run), &[])?;
     // A run that is not there is told as such.
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
-    let (page, samples) = match PoseRun::is_at(&args.run) {
+    let Written { page, samples, mut fields } = match PoseRun::is_at(&args.run) {
         true => super::report_pose::page(common, args)?,
         false => page(common, args)?,
     };
     let text = page.html();
     output::write_whole(&out, text.as_bytes())?;
-    let fields = json!({ "out": output::shown(&out), "bytes": text.len(), "samples": samples, "seed": args.seed });
+    let about = json!({ "out": output::shown(&out), "bytes": text.len(), "samples": samples, "seed": args.seed });
+    fields.extend(about.as_object().cloned().unwrap_or_default());
+    let fields = Value::Object(fields);
     output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), text.len().div_ceil(1000)))
 }
 
-/// The page about a run, and how many samples it is made of.
-fn page(common: &Common, args: &Report) -> Result<(Page, usize), CliError> {
+/// A page, how many samples it is made of, and what `--json` says about the run.
+pub struct Written {
+    pub page: Page,
+    pub samples: usize,
+    pub fields: Map<String, Value>,
+}
+
+/// The page about a run.
+fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
     let opened = Opened::unconditional(common, &args.run)?;
     let subject = Subject::gather(common, &opened, args)?;
-    Ok((subject.page()?, subject.samples.len()))
+    let scores = subject.scores.as_ref().ok();
+    let mut fields = Map::new();
+    fields.insert("likelihood".into(), json!(scores.map(|scores| &scores.likelihood)));
+    fields.insert("closest".into(), json!(scores.map(|scores| &scores.closest)));
+    fields.insert("training".into(), opened.training());
+    Ok(Written { page: subject.page()?, samples: subject.samples.len(), fields })
 }
 
 /// Everything the page is about.
@@ -74,7 +88,7 @@ struct Subject<'a> {
     settings: Settings,
     data: Points,
     samples: Points,
-    scores: Result<Vec<Measurement>, String>,
+    scores: Result<Scores, String>,
 }
 
 impl<'a> Subject<'a> {
@@ -90,7 +104,7 @@ impl<'a> Subject<'a> {
         output::detail(common, format!("drawing {n} samples"));
         let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
         output::detail(common, format!("scoring on {} test rows", test.len()));
-        let scored = || eval::scores(opened, &test, &[], SamplerChoice::default(), None, args.seed);
+        let scored = || Scores::of(opened, &test, &[], SamplerChoice::default(), None, args.seed);
         let scores = match test.is_empty() {
             true => Err("The run has no test rows to be judged by.".to_owned()),
             false => match scored() {
@@ -111,12 +125,16 @@ impl<'a> Subject<'a> {
             rows.train + rows.validation + rows.test,
             config.manifold,
             config.method.to_uppercase(),
-            self.steps()?
+            self.steps()
         );
         let mut sections = vec![
             Section { id: "samples", title: "Data beside samples", body: self.beside()? },
             Section { id: "scores", title: "Scores", body: self.score_table() },
         ];
+        if let Some(closest) = self.scores.as_ref().ok().and_then(|scores| scores.closest.as_ref()) {
+            let title = "Distance to the closest training row";
+            sections.push(Section { id: "closest", title, body: closest::section(closest) });
+        }
         if let Some(body) = self.density()? {
             sections.push(Section { id: "density", title: "Density", body });
         }
@@ -130,7 +148,7 @@ impl<'a> Subject<'a> {
         Ok(Page {
             title: format!("{name} on {}", config.manifold),
             lead,
-            tiles: self.tiles()?,
+            tiles: self.tiles(),
             sections,
             foot: foot(self.args),
         })
@@ -145,15 +163,16 @@ impl<'a> Subject<'a> {
     }
 
     /// How long the run was trained, which may be less than was asked for.
-    fn steps(&self) -> Result<String, CliError> {
-        let asked = self.opened.run.config().steps;
-        Ok(match self.opened.run.steps().map_err(RunError::from)?.last() {
-            Some(done) if *done < asked => format!("{done} of {asked} steps"),
-            _ => format!("{asked} steps"),
-        })
+    fn steps(&self) -> String {
+        let TrainingStatus { step, steps, finished } = self.opened.status;
+        match (finished, step < steps) {
+            (true, true) => format!("{step} of {steps} steps"),
+            (true, false) => format!("{steps} steps"),
+            (false, _) => format!("{step} of {steps} steps, unfinished"),
+        }
     }
 
-    fn tiles(&self) -> Result<Vec<Tile>, CliError> {
+    fn tiles(&self) -> Vec<Tile> {
         let config = self.opened.run.config();
         let rows = self.opened.run.info().rows;
         let tile = |name: &str, value: String, note: String| Tile { name: name.into(), value, note };
@@ -164,9 +183,9 @@ impl<'a> Subject<'a> {
                 format!("{} for training", rows.train),
             ),
             tile("Set", config.manifold.clone(), format!("{} dimensions", self.opened.run.manifold().intrinsic_dim())),
-            tile("Method", self.method(), self.steps()?),
+            tile("Method", self.method(), self.steps()),
         ];
-        let scores = self.scores.as_deref().unwrap_or_default();
+        let scores = self.scores.as_ref().map(|scores| scores.measurements.as_slice()).unwrap_or_default();
         let found = |name: &str| scores.iter().find(|m| m.name == name);
         for (name, title) in [("nll_bound", "NLL bound, nats"), ("nll", "NLL, nats")] {
             if let Some(m) = found(name) {
@@ -178,7 +197,7 @@ impl<'a> Subject<'a> {
             let note = format!("floor {}; lower is better", significant(floor));
             tiles.push(tile(&name.replace('_', " ").to_uppercase(), significant(m.value), note));
         }
-        Ok(tiles)
+        tiles
     }
 
     fn fitted(&self) -> Result<Html, CliError> {
@@ -196,6 +215,7 @@ impl<'a> Subject<'a> {
         let mut facts = vec![
             ("Data", self.source.as_ref().map_or_else(|| "not recorded".into(), |source| source.data.clone())),
             ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
+            ("Split", config.split.clone()),
             ("Set", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
             ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), run.info().dim)),
             ("Method", format!("{}: {}", config.method, method.summary)),
@@ -227,7 +247,7 @@ impl<'a> Subject<'a> {
         let note = "Computed from as many samples as there are test rows, which the model has not seen. A floor is the \
                     value that training rows themselves reach in place of the samples: no model is expected to do better.";
         match &self.scores {
-            Ok(scores) => tables::scores(scores).and(paragraph(note)),
+            Ok(scores) => tables::scores(&scores.measurements).and(paragraph(note)),
             Err(why) => paragraph(why.as_str()),
         }
     }
@@ -251,8 +271,8 @@ impl<'a> Subject<'a> {
         let mut body = Html::default();
         if let Some(picture) = look.shading("", &density, &self.data)? {
             let title = "Density of the model as shading, alone and with the training data as dots.";
-            let caption = "Density of the model, by the probability flow. Darker is denser, on a logarithmic scale. The \
-                           integral is 1 if the cells are small enough for the narrowest peaks and the flow took enough steps.";
+            let caption = "Density of the model. Darker is denser, on a logarithmic scale. Its integral is estimated by importance \
+                           sampling from samples of the model and should be 1 within a few standard errors.";
             body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
         }
         if let Some(picture) = look.globes(&density, &self.data)? {

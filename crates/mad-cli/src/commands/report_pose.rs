@@ -1,7 +1,8 @@
 //! The page about a run on pictures of solids.
 
+use super::opened::tell_unfinished;
 use super::pose::rows;
-use super::report::{citation, foot, run_name};
+use super::report::{Written, citation, foot, run_name};
 use crate::args::{Common, Report};
 use crate::error::CliError;
 use crate::input::quoted;
@@ -12,6 +13,7 @@ use crate::report::page::{Page, Tile};
 use crate::reproduce::figures::symsol::{Row, answers};
 use mad_nn::config::Key;
 use mad_nn::pose::{POSE_KEYS, PoseConfig, PoseReport, PoseRun, TEST_DRAWS, score_pose};
+use serde_json::{Map, json};
 
 /// Test pictures that are scored unless another number is asked for.
 const PICTURES: usize = 500;
@@ -19,9 +21,11 @@ const PICTURES: usize = 500;
 /// Test pictures that are shown.
 const SHOWN: usize = 3;
 
-/// The page about a pose run, and how many samples it is made of.
-pub fn page(common: &Common, args: &Report) -> Result<(Page, usize), CliError> {
+/// The page about a pose run.
+pub fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
     let run = PoseRun::open(&args.run)?;
+    let status = run.status()?;
+    tell_unfinished(common, &args.run, status);
     let config = run.config().clone();
     let pictures = args.n.map_or(PICTURES, |n| n as usize);
     output::detail(common, format!("scoring {pictures} test pictures"));
@@ -49,7 +53,8 @@ pub fn page(common: &Common, args: &Report) -> Result<(Page, usize), CliError> {
         sections,
         foot: foot(args),
     };
-    Ok((page, report.images * report.draws))
+    let fields = Map::from_iter([("training".to_owned(), json!(status))]);
+    Ok(Written { page, samples: report.images * report.draws, fields })
 }
 
 fn tiles(config: &PoseConfig, report: &PoseReport) -> Vec<Tile> {

@@ -234,10 +234,11 @@ mod tests {
     fn the_command_has_all_that_the_numbers_come_from() {
         let line = ["table-earth", "table-so3", "--finished", "--scores", "docs/scores.jsonl"];
         assert_eq!(words(&line, Some("table-so3")), "mad reproduce table-so3 --finished --scores docs/scores.jsonl");
-        let line = ["--file", "my table.toml", "--methods", "MAD, default;it's mine", "--scores", "my scores.jsonl"];
+        let line =
+            ["--file", "my table.toml", "--methods", "MAD + fitted base;it's mine", "--scores", "my scores.jsonl"];
         assert_eq!(
             words(&line, None),
-            r"mad reproduce --file 'my table.toml' --methods 'MAD, default;it'\''s mine' --scores 'my scores.jsonl'"
+            r"mad reproduce --file 'my table.toml' --methods 'MAD + fitted base;it'\''s mine' --scores 'my scores.jsonl'"
         );
     }
 

@@ -8,24 +8,15 @@ use crate::output;
 use crate::overwrite::require_apart;
 use crate::progress::Meter;
 use mad_core::Points;
-use mad_core::data::{Cell, Table, writer};
+use mad_core::data::{Cell, Table, TextStyle, Time, writer_like};
+use mad_nn::Part;
 use mad_nn::method::{SampleRequest, Sampled};
 use serde_json::json;
 use std::ops::ControlFlow;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
-    let guidance = args.guidance.unwrap_or(1.0);
-    if !guidance.is_finite() {
-        return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
-    }
     require_apart(&args.out, Some(&args.run), &[])?;
-    let mut opened = match args.given.is_empty() {
-        true => Opened::unconditional(common, &args.run)?,
-        false => Opened::noticed(common, &args.run)?,
-    };
-    if let Some(condition) = condition(&opened, &args.given)? {
-        opened.model.condition(condition, guidance);
-    }
+    let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
     let request = SampleRequest { projected: !args.unprojected, ..choice.request(seed) };
@@ -36,7 +27,9 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
         false => opened.columns().encode_header(),
     };
     let interrupt = Interrupt::listen()?;
-    let mut file = writer(&args.out, &header)?;
+    // Raw coordinates are not in the form of the training file.
+    let style = if args.unprojected { TextStyle::default() } else { opened.columns().style().clone() };
+    let mut file = writer_like(&args.out, &header, &style)?;
     let mut meter = Meter::start(common, "sampling", 0, args.n as u64);
     let (mut done, mut failure) = (0, None);
     let mut write = |block: Points| {
@@ -66,6 +59,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     meter.finish();
     let fields = json!({
         "n": args.n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": output::shown(&args.out), "drift": drift,
+        "training": opened.training(),
     });
     let text = || {
         format!(
@@ -76,8 +70,35 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     output::result_of_data(common, "sample", &args.out, fields, text)
 }
 
+/// Warns of values outside the range of the training rows, where the model has seen nothing.
+pub(super) fn tell_outside(common: &Common, opened: &Opened, condition: &[f64]) -> Result<(), CliError> {
+    let (Some(columns), Some(seen)) = (&opened.run.columns().condition, opened.run.conditions(Part::Train)?) else {
+        return Ok(());
+    };
+    // Names and values correspond for real columns only, as conditions are.
+    let seen = columns.in_file_units(&seen);
+    let given = columns.in_file_units(&Points::from_vec(condition.to_vec(), condition.len()));
+    for (i, name) in columns.encode_header().iter().enumerate().filter(|(i, _)| *i < seen.dim()) {
+        let (least, most) =
+            seen.rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), row| (a.min(row[i]), b.max(row[i])));
+        let value = given.row(0)[i];
+        // Values that were standardised and back again differ in their last digits.
+        let slack = 1e-9 * (most - least).max(least.abs()).max(most.abs());
+        if value < least - slack || value > most + slack {
+            output::notice(
+                common,
+                format!(
+                    "warning: --given {name}={value}: the training rows have {name} from {least} to {most}; what the model \
+                     says outside of this range is not supported by data"
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
 /// The condition in the units of the training file, from `name=value` words.
-fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
+pub(super) fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliError> {
     let columns = opened.run.columns().condition.as_ref();
     let names = columns.map(|c| c.encode_header()).unwrap_or_default();
     let mut values = vec![None; names.len()];
@@ -88,13 +109,15 @@ fn condition(opened: &Opened, given: &[String]) -> Result<Option<Vec<f64>>, CliE
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             CliError::Usage(format!("--given {word}: the run has no condition `{}`; it has: {known}", name.trim()))
         })?;
-        if !value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
+        // Dates are decimal years, as in the columns of a file.
+        let number = value.trim().parse().ok().or_else(|| Time::parse(value).map(Time::decimal_year));
+        let Some(number) = number.filter(|x: &f64| x.is_finite()) else {
             return Err(CliError::Usage(format!(
-                "--given {word}: `{}` is not a number that can be used",
+                "--given {word}: `{}` is not a number or an ISO 8601 date",
                 value.trim()
             )));
-        }
-        if values[place].replace(value.trim().to_owned()).is_some() {
+        };
+        if values[place].replace(number.to_string()).is_some() {
             return Err(CliError::Usage(format!("--given {word}: `{}` is given twice", name.trim())));
         }
     }

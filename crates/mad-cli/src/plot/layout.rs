@@ -40,8 +40,10 @@ pub struct PointsOptions<'a> {
     pub centre: f64,
 }
 
-/// A row of a torus figure has at most this many panels.
+/// A figure shows at most this many pairs of coordinates.
 const MOST_PAIRS: usize = 6;
+/// A row has at most this many panels, unless more sets are compared.
+const PER_ROW: usize = 4;
 /// A row of bars is not wider than this.
 const WIDEST_ROW: f64 = 1300.0;
 
@@ -135,7 +137,19 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// Numbers of different factors against each other, a row for each set.
+    /// Adds a panel for every pair of coordinates and every set. The sets stand side by side for each pair, so that the eye
+    /// compares neighbours.
+    fn push_pairs(&mut self, pairs: usize, sets: usize, panel: impl Fn(usize, usize) -> Box<dyn Panel + 'a>) {
+        let per_row = (PER_ROW / sets.max(1)).max(1);
+        for first in (0..pairs).step_by(per_row) {
+            let shown = first..pairs.min(first + per_row);
+            self.figure.push_row(
+                shown.flat_map(|pair| (0..sets).map(move |set| (pair, set))).map(|(p, s)| panel(p, s)).collect(),
+            );
+        }
+    }
+
+    /// Numbers of different factors against each other.
     fn pairs(&mut self, sets: &[Set<'a>], pairs: &[(&Coordinate, &Coordinate)]) {
         let shown = pairs.len().min(MOST_PAIRS);
         let of = |pair: &(&Coordinate, &Coordinate), set: usize| {
@@ -144,27 +158,20 @@ impl<'a> Builder<'a, '_> {
         };
         let drawn: Vec<Vec<Points>> =
             pairs[..shown].iter().map(|pair| (0..sets.len()).map(|set| of(pair, set)).collect()).collect();
-        for (i, set) in sets.iter().enumerate() {
-            let panel = |(k, (pair, points)): (usize, (&(&Coordinate, &Coordinate), &Vec<Points>))| {
-                let mut title = set.title.to_owned();
-                if pairs.len() > MOST_PAIRS && k == 0 {
-                    title += &format!(" (first {MOST_PAIRS} of {} pairs)", pairs.len());
-                }
-                Box::new(ScatterPanel {
-                    title,
-                    note: String::new(),
-                    points: Cow::Owned(points[i].clone()),
-                    colour: category(i),
-                    support: None,
-                    shares: None,
-                    ring: None,
-                    window: Window::filled(points.iter()),
-                    names: [pair.0.name.clone(), pair.1.name.clone()],
-                }) as Box<dyn Panel + 'a>
-            };
-            let row: Vec<_> = pairs.iter().zip(&drawn).enumerate().map(panel).collect();
-            push_wrapped(&mut self.figure, row, 3);
-        }
+        self.push_pairs(shown, sets.len(), |pair, set| {
+            let (names, points) = (&pairs[pair], &drawn[pair]);
+            Box::new(ScatterPanel {
+                title: pair_title(sets[set].title, pair, pairs.len()),
+                note: String::new(),
+                points: Cow::Owned(points[set].clone()),
+                colour: category(set),
+                support: None,
+                shares: None,
+                ring: None,
+                window: Window::filled(points.iter()),
+                names: [names.0.name.clone(), names.1.name.clone()],
+            })
+        });
     }
 
     fn name(&mut self, default: &str, index: usize) -> String {
@@ -212,28 +219,21 @@ impl<'a> Builder<'a, '_> {
             return;
         }
         let pairs = count - 1;
-        let panel = |i: usize, set: &Set<'a>, first: usize| {
-            let mut title = set.title.to_owned();
-            if pairs > MOST_PAIRS && first == 0 {
-                title += &format!(" (first {MOST_PAIRS} of {pairs} pairs)");
-            }
+        let panel = |first: usize, set: usize| {
             Box::new(AnglesPanel {
-                title,
-                points: set.points.clone(),
+                title: pair_title(sets[set].title, first, pairs),
+                points: sets[set].points.clone(),
                 pair: (first, first + 1),
-                colour: category(i),
+                colour: category(set),
                 names: [names[first].clone(), names[first + 1].clone()],
             }) as Box<dyn Panel + 'a>
         };
         if pairs == 1 {
-            let row = sets.iter().enumerate().map(|(i, set)| panel(i, set, 0)).collect();
-            push_wrapped(&mut self.figure, row, 4);
+            let row = (0..sets.len()).map(|set| panel(0, set)).collect();
+            push_wrapped(&mut self.figure, row, PER_ROW);
             return;
         }
-        for (i, set) in sets.iter().enumerate() {
-            let row = (0..pairs.min(MOST_PAIRS)).map(|first| panel(i, set, first)).collect();
-            push_wrapped(&mut self.figure, row, 3);
-        }
+        self.push_pairs(pairs.min(MOST_PAIRS), sets.len(), panel);
     }
 
     fn bars(&mut self, counts: &[usize], sets: &[Set<'a>]) {
@@ -287,6 +287,14 @@ impl<'a> Builder<'a, '_> {
     fn histogram(&mut self, name: String, sets: Vec<Vec<f64>>, degrees: bool) {
         self.needs_legend = true;
         self.figure.push_row(vec![Box::new(HistogramPanel { name, sets, degrees })]);
+    }
+}
+
+/// The heading of a set in a panel of one pair of coordinates; the first one says if not all pairs are shown.
+fn pair_title(set: &str, pair: usize, pairs: usize) -> String {
+    match pairs > MOST_PAIRS && pair == 0 {
+        true => format!("{set} (first {MOST_PAIRS} of {pairs} pairs)"),
+        false => set.to_owned(),
     }
 }
 

@@ -67,6 +67,23 @@ fn every_view_gives_well_formed_svg() {
 }
 
 #[test]
+fn data_and_model_stand_side_by_side_for_every_pair() {
+    let angles = on_circles(30, 7);
+    let poses = Points::from_vec([0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0].repeat(9), 7);
+    let cases =
+        [(View::Angles(7), &angles, 12), (View::Blocks(vec![(4, View::Rotations), (3, View::Scatter)]), &poses, 4)];
+    for (view, points, least) in cases {
+        let panels = [PointsPanel { title: "DATA", points }, PointsPanel { title: "MODEL", points }];
+        let svg = points_figure(&view, &panels, &PointsOptions::default()).unwrap().to_svg();
+        let mut titles: Vec<(usize, &str)> =
+            ["DATA", "MODEL"].into_iter().flat_map(|t| svg.match_indices(t).collect::<Vec<_>>()).collect();
+        titles.sort();
+        let order: Vec<&str> = titles.into_iter().map(|(_, title)| title).collect();
+        assert!(order.len() >= least && order.chunks(2).all(|pair| pair == ["DATA", "MODEL"]), "{order:?}");
+    }
+}
+
+#[test]
 fn wrong_shapes_are_refused() {
     let points = on_circles(5, 2);
     let panels = [PointsPanel { title: "data", points: &points }];

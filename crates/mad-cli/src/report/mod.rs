@@ -2,6 +2,7 @@
 //!
 //! [`html`] escapes and builds, [`settings`] and [`tables`] say what is to be said in tables, [`page`] puts it together.
 
+pub mod closest;
 pub mod html;
 pub mod page;
 pub mod settings;

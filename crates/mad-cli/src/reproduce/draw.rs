@@ -112,7 +112,7 @@ impl<'a> Drawing<'a> {
             let mut set = GridSet::from_runs(title, &runs, rows, 0)?;
             set.data = set.data.head(rows);
             for method in &mut set.methods {
-                let mmd = self.of(data, &method.label).next().and_then(|job| job.score.get("mmd"));
+                let mmd = self.of(data, &method.label).next().and_then(|job| job.score.get("mmd_mean"));
                 method.note = mmd.map_or(String::new(), |mmd| format!("MMD {mmd:.4}"));
             }
             Ok(set)
@@ -378,11 +378,11 @@ mod tests {
         let mut outcomes = Outcomes::default();
         finish(&plan, &mut outcomes, |place| match place.method.as_str() {
             "MAD, uniform base" => Some((4.0, 0.03)),
-            "DSM, default" => Some((1.0, 0.03)),
+            "DSM, same settings" => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
-        let words = "“MAD, uniform base” reaches the final MMD of “DSM, default” (0.031) 4.0× sooner";
+        let words = "“MAD, uniform base” reaches the final MMD of “DSM, same settings” (0.031) 4.0× sooner";
         let times = "first 4.0 s against 16.0 s, for good 4.0× sooner, 4.0 s against 16.0 s";
         assert_eq!(notes, [format!("K = 64: {words}: {times}.")]);
         assert_eq!(pile.0[0].0, "mmd-vs-time-K64");
@@ -390,16 +390,16 @@ mod tests {
 
         // One method alone is drawn without a comparison; a second pair has a line of its own.
         let mut one = Outcomes::default();
-        finish(&plan, &mut one, |place| (place.method == "DSM, paper's settings").then_some((1.0, 0.03)));
+        finish(&plan, &mut one, |place| (place.method == "DSM (paper)").then_some((1.0, 0.03)));
         let (notes, pile) = drawn(&plan, &one);
         assert_eq!((notes.len(), pile.0.len()), (0, 1));
         finish(&plan, &mut outcomes, |place| match place.method.as_str() {
-            "MAD, paper's settings" => Some((2.0, 0.03)),
-            "DSM, paper's settings" => Some((1.0, 0.03)),
+            "MAD (paper)" => Some((2.0, 0.03)),
+            "DSM (paper)" => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
-        let words = "“MAD, paper's settings” reaches the final MMD of “DSM, paper's settings” (0.031) 2.0× sooner";
+        let words = "“MAD (paper)” reaches the final MMD of “DSM (paper)” (0.031) 2.0× sooner";
         assert!(notes.len() == 2 && notes[1].contains(words), "{notes:?}");
         assert_eq!(pile.0[0].1.matches("× sooner").count(), 2);
     }
@@ -412,7 +412,7 @@ mod tests {
         finish(&plan, &mut outcomes, |place| match (place.method.as_str(), place.seed) {
             ("MAD, uniform base", 4) => Some((0.1, 0.5)),
             ("MAD, uniform base", _) => Some((4.0, 0.03)),
-            ("DSM, default", 0..=2) => Some((1.0, 0.03)),
+            ("DSM, same settings", 0..=2) => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
@@ -421,7 +421,7 @@ mod tests {
 
         // A method of another pair has its own seeds and takes none away.
         finish(&plan, &mut outcomes, |place| match (place.method.as_str(), place.seed) {
-            ("MAD, paper's settings", 0) => Some((1.0, 0.03)),
+            ("MAD (paper)", 0) => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &outcomes);
@@ -430,7 +430,7 @@ mod tests {
 
         let mut others = Outcomes::default();
         finish(&plan, &mut others, |place| match place.method.as_str() {
-            "MAD, uniform base" | "DSM, paper's settings" => Some((1.0, 0.03)),
+            "MAD, uniform base" | "DSM (paper)" => Some((1.0, 0.03)),
             _ => None,
         });
         let (notes, pile) = drawn(&plan, &others);

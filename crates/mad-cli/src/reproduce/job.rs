@@ -128,7 +128,9 @@ impl Job {
         // Further parts only where they matter: other ids stay what they were.
         let base = made.base_hash.iter().map(|hash| format!("base {hash}"));
         let place = identity::of_place(&data.source, made.text).map(|place| format!("file {place}"));
-        let further = base.chain(made.fit.map(|version| format!("fit {version}"))).chain(place);
+        let curve = score.curve.filter(|_| data.manifold.is_some());
+        let curve = curve.map(|_| format!("curve over {} draws", score::CURVE_DRAWS));
+        let further = base.chain(made.fit.map(|version| format!("fit {version}"))).chain(place).chain(curve);
         let parts = [format!("{SCHEMA}"), made.text.to_owned(), data.hash.clone(), scoring];
         for part in parts.into_iter().chain(further) {
             hasher.update(part.as_bytes());

@@ -96,6 +96,15 @@ pub const QUANTITIES: &[Quantity] = &[
         "ours: mean negative log-likelihood of the test set w.r.t. volume; ≤ marks an upper bound read off the denoising loss",
     )
     .beside("true density", "nll_oracle"),
+    quantity(
+        "nll_new",
+        "NLL of rows that are not copies, nats",
+        Style::Fixed(3),
+        "ours: test rows that do not equal a training row; ≤ marks an upper bound",
+    ),
+    quantity("nll_copies", "NLL of rows that are copies, nats", Style::Fixed(3), "ours: test rows that equal a training row")
+        .unranked(),
+    quantity("copies", "copies, share of test rows", Style::Fixed(3), "test rows that equal a training row").unranked(),
     quantity("nll_gap", "NLL above that of the true density, nats", Style::Fixed(3), "ours; ≤ marks an upper bound"),
     quantity(
         "spread",

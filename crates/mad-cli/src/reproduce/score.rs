@@ -2,15 +2,16 @@
 
 use super::job::{Job, TimePoint};
 use crate::args::Common;
-use crate::commands::eval::FLOOR_DRAWS;
 use crate::commands::opened::{Opened, SamplerChoice};
+use crate::commands::scores::FLOOR_DRAWS;
+use crate::commands::scores::LikelihoodScore;
 use crate::error::CliError;
+use mad_core::Moments;
 use mad_core::Points;
 use mad_core::data::generators::{self, so3_mixture::So3Mixture};
 use mad_core::manifold::Manifold;
-use mad_core::metrics::{Kernel, floor, mmd, total_variation};
+use mad_core::metrics::{Kernel, Mmd, floor, mmd, total_variation};
 use mad_nn::Part;
-use mad_nn::method::Likelihood;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,8 +23,11 @@ const VALIDATION_ROWS: usize = 2048;
 /// Points on each side of the MMD on a curve over training time, as in the paper.
 const CURVE_SAMPLES: usize = 1000;
 
-/// An MMD is also averaged over as many draws as this many samples make, and over this many draws at least, so that one unlucky
-/// draw does not decide.
+/// Draws that every point of such a curve is the mean of. Part of the ids of runs with a curve.
+pub const CURVE_DRAWS: usize = 4;
+
+/// An MMD is the mean over as many draws as this many samples make, and over this many draws at least: a single draw moves it by a
+/// quarter of its floor.
 const ALL_SAMPLES: usize = 10_000;
 const LEAST_DRAWS: usize = 10;
 
@@ -94,9 +98,7 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     let drawn = size.max(1) * draws_of(size);
     let (samples, sampled) = opened.sample(SamplerChoice::default(), job.seed, drawn)?;
     let sampling_seconds = sampling.elapsed().as_secs_f64() * 1000.0 / drawn as f64;
-    let dim = samples.dim();
-    let draw = |rows: &[f64]| Points::from_vec(rows.to_vec(), dim);
-    let draws: Vec<Points> = samples.as_slice().chunks_exact(size.max(1) * dim).map(draw).collect();
+    let draws = draws(&samples, size);
 
     let mut values = BTreeMap::new();
     let mut kernels = BTreeMap::new();
@@ -104,14 +106,14 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     for (index, kernel) in kinds.iter().enumerate() {
         let name = if index == 0 { "mmd".to_owned() } else { format!("mmd_{}", kernel_name(kernel)) };
         let found = draws.iter().map(|draw| mmd(manifold, kernel, draw, &reference)).collect::<Result<Vec<_>, _>>()?;
-        let mean = found.iter().map(|found| found.biased_root).sum::<f64>() / found.len() as f64;
-        let first = &found[0];
+        let mean = |value: fn(&Mmd) -> f64| Moments::of(&found.iter().map(value).collect::<Vec<_>>()).mean;
+        let (first, mean_root) = (&found[0], mean(|found| found.biased_root));
         let level = floor(manifold, kernel, size, &reference, Some(&pool), FLOOR_DRAWS, job.seed)?;
         values.insert(format!("{name}_floor"), level.value);
         if index == 0 {
-            values.insert("mmd2_unbiased".into(), first.unbiased_squared);
-            values.insert("mmd_mean".into(), mean);
-            values.insert("mmd_mean_over_floor".into(), mean / level.value);
+            values.insert("mmd2_unbiased".into(), mean(|found| found.unbiased_squared));
+            values.insert("mmd_mean".into(), mean_root);
+            values.insert("mmd_mean_over_floor".into(), mean_root / level.value);
         }
         values.insert(name.clone(), first.biased_root);
         kernels.insert(name, first.kernel.clone());
@@ -130,19 +132,24 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     if manifold.intrinsic_dim() == 0 {
         values.insert("tv".into(), total_variation(manifold, &samples.head(ALL_SAMPLES), &test)?);
     }
-    let likelihood = opened.model.likelihood(&test);
-    let nll = likelihood.negative_mean().0;
+    let likelihood = LikelihoodScore::of(&opened, &test)?;
+    let nll = likelihood.all.nll.unwrap_or(f64::NAN);
     let validation = opened.run.part(Part::Validation)?.head(VALIDATION_ROWS);
     values.insert("nll".into(), nll);
-    if likelihood.unsolved > 0 {
-        values.insert("nll_unsolved".into(), likelihood.unsolved_share());
+    if let (Some(copies), Some(new)) = (likelihood.copies, likelihood.new) {
+        values.insert("copies".into(), copies.n as f64 / likelihood.all.n.max(1) as f64);
+        let parts = [("nll_copies", copies), ("nll_new", new)];
+        values.extend(parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part.nll?))));
+    }
+    if likelihood.unsolved_share > 0.0 {
+        values.insert("nll_unsolved".into(), likelihood.unsolved_share);
     }
     values.insert("nll_validation".into(), opened.model.likelihood(&validation).negative_mean().0);
     if let Some(oracle) = oracle(&job.data.source, job.seed, &test) {
         values.insert("nll_oracle".into(), oracle);
         values.insert("nll_gap".into(), nll - oracle);
     }
-    let bounds = bounded(&likelihood);
+    let bounds = bounded(likelihood.is_bound);
     values.insert("drift_mean".into(), sampled.drift.mean);
     values.insert("drift_far".into(), sampled.drift.far);
     values.insert("sampling_seconds".into(), sampling_seconds);
@@ -161,6 +168,13 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
     })
 }
 
+/// Divides samples into draws of `size`; an incomplete one at the end is left out.
+fn draws(samples: &Points, size: usize) -> Vec<Points> {
+    let dim = samples.dim();
+    let rows = samples.as_slice().chunks_exact(size.max(1) * dim);
+    rows.map(|rows| Points::from_vec(rows.to_vec(), dim)).collect()
+}
+
 /// How many draws of `size` samples an MMD is averaged over.
 fn draws_of(size: usize) -> usize {
     (ALL_SAMPLES / size.max(1)).max(LEAST_DRAWS)
@@ -176,18 +190,21 @@ pub fn of_times(times: &[TimePoint]) -> Vec<(&'static str, f64)> {
     values
 }
 
-/// MMD between samples of the weights after `step` steps and training points.
+/// MMD between samples of the weights after `step` steps and training points, mean over draws.
 pub fn mmd_at(job: &Job, folder: &Path, step: u64) -> Result<f64, CliError> {
     let opened = Opened::at(folder, step)?;
     let manifold = opened.run.manifold().as_ref();
     let reference = curve_reference(job, &opened)?;
-    let (samples, _) = opened.sample(SamplerChoice::default(), job.seed, reference.len())?;
-    Ok(mmd(manifold, &kernels_of(job, manifold)[0], &samples, &reference)?.biased_root)
+    let (samples, _) = opened.sample(SamplerChoice::default(), job.seed, CURVE_DRAWS * reference.len())?;
+    let kernel = &kernels_of(job, manifold)[0];
+    let draws = draws(&samples, reference.len());
+    let found = draws.iter().map(|draw| Ok(mmd(manifold, kernel, draw, &reference)?.biased_root));
+    Ok(Moments::of(&found.collect::<Result<Vec<_>, CliError>>()?).mean)
 }
 
 /// Names of the numbers that are upper bounds if the likelihood is a lower one.
-fn bounded(likelihood: &Likelihood) -> Vec<String> {
-    let names: &[&str] = if likelihood.is_bound { &["nll", "nll_validation", "nll_gap"] } else { &[] };
+fn bounded(is_bound: bool) -> Vec<String> {
+    let names: &[&str] = if is_bound { &["nll", "nll_copies", "nll_new", "nll_validation", "nll_gap"] } else { &[] };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
@@ -263,8 +280,8 @@ mod tests {
 
     #[test]
     fn bounds_are_what_the_likelihood_says() {
-        assert_eq!(bounded(&Likelihood::bound(vec![1.0])), ["nll", "nll_validation", "nll_gap"]);
-        assert!(bounded(&Likelihood::exact(vec![1.0])).is_empty());
+        assert_eq!(bounded(true), ["nll", "nll_copies", "nll_new", "nll_validation", "nll_gap"]);
+        assert!(bounded(false).is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::BaseMeasure;
 use super::tree::{Query, Sum, Tree};
-use crate::special::distance_squared;
+use crate::special::{distance_squared, log_sum_exp};
 use crate::{Points, rng::Rng};
 use pulp::Arch;
 use rand::RngExt;
@@ -163,6 +163,21 @@ impl BaseMeasure for Finite {
 
     fn log_weight(&self, x0: &[f64]) -> f64 {
         self.log_weights[self.nearest(x0)]
+    }
+
+    fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
+        let logit = |(u, w): (&[f64], &f64)| w - 0.5 * distance_squared(x, u) / sigma / sigma;
+        let logits: Vec<f64> = self.points.rows().zip(&self.log_weights).map(logit).collect();
+        let total = log_sum_exp(&logits);
+        let mut left: f64 = rng.random();
+        let falls_in = |logit: &f64| {
+            left -= (logit - total).exp();
+            left < 0.0
+        };
+        // Rounding may leave a little; then the most likely point has it.
+        let i = logits.iter().position(falls_in).unwrap_or_else(|| self.nearest(x));
+        x0.copy_from_slice(self.points.row(i));
+        true
     }
 
     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) {

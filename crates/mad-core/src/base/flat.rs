@@ -43,6 +43,18 @@ impl BaseMeasure for Flat {
         x0.iter_mut().for_each(|x| *x = StandardNormal.sample(rng));
     }
 
+    fn is_proper(&self) -> bool {
+        false
+    }
+
+    fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
+        for (x0, x) in x0.iter_mut().zip(x) {
+            let z: f64 = StandardNormal.sample(rng);
+            *x0 = x + sigma * z;
+        }
+        true
+    }
+
     fn score(&self, _x: &[f64], _sigma: f64, score: &mut [f64]) {
         score.fill(0.0);
     }

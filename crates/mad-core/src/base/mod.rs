@@ -48,6 +48,17 @@ pub trait BaseMeasure: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the measure is a probability measure, as all are but Lebesgue measure.
+    fn is_proper(&self) -> bool {
+        true
+    }
+
+    /// Whether the measure may have structure finer than the smallest noise level, so that samplers should end with a draw from
+    /// its posterior: a mean would smooth that structure away.
+    fn is_finer_than_noise(&self) -> bool {
+        false
+    }
+
     /// Writes the base score (E_μ\[x₀ | x\] − x)/σ² into `score` (MAD, Eq. (4)).
     fn score(&self, x: &[f64], sigma: f64, score: &mut [f64]) {
         self.posterior_mean(x, sigma, score);

@@ -61,6 +61,17 @@ impl BaseMeasure for ProductMeasure {
         }
     }
 
+    fn is_proper(&self) -> bool {
+        self.blocks.iter().all(|(_, measure)| measure.is_proper())
+    }
+
+    fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
+        let mut draw = |(range, measure): &(Range<usize>, Arc<dyn BaseMeasure>)| {
+            measure.sample_posterior(&x[range.clone()], sigma, rng, &mut x0[range.clone()])
+        };
+        self.blocks.iter().all(&mut draw)
+    }
+
     fn score(&self, x: &[f64], sigma: f64, score: &mut [f64]) {
         for (range, measure) in &self.blocks {
             measure.score(&x[range.clone()], sigma, &mut score[range.clone()]);

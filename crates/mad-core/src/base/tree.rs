@@ -1,7 +1,7 @@
 //! A k-d tree over weighted points: sums over a posterior that skip what cannot matter, and nearest points.
 
 use crate::Points;
-use crate::special::exp_all;
+use crate::special::{exp_all, log_sum_exp};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
@@ -338,10 +338,4 @@ fn reduce(mut values: [f64; LANES], combine: impl Fn(f64, f64) -> f64) -> f64 {
         half /= 2;
     }
     values[0]
-}
-
-/// ln Σ exp.
-fn log_sum_exp(values: &[f64]) -> f64 {
-    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    largest + values.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
 }

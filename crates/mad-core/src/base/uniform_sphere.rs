@@ -1,6 +1,6 @@
 //! The uniform measure on the unit sphere of R^d.
 
-use super::BaseMeasure;
+use super::{BaseMeasure, sample_von_mises_fisher};
 use crate::rng::Rng;
 use crate::special::{bessel_ratio, bessel_ratio_complement, ln_mean_exp_scaled, norm, norm_minus_one};
 use rand_distr::{Distribution, StandardNormal};
@@ -84,6 +84,19 @@ impl BaseMeasure for UniformSphere {
 
     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) {
         sample_direction(rng, x0);
+    }
+
+    /// # Formula
+    /// Von Mises-Fisher about x/|x| with concentration |x|/σ².
+    fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
+        let length = norm(x);
+        if length == 0.0 {
+            sample_direction(rng, x0);
+        } else {
+            let mean: Vec<f64> = x.iter().map(|x| x / length).collect();
+            sample_von_mises_fisher(&mean, length / sigma / sigma, rng, x0);
+        }
+        true
     }
 
     /// # Numerics

@@ -1,6 +1,6 @@
 //! Base measures by name; mixtures are kept in files.
 
-use super::{DataError, ReadOptions, error::RowErrorList, read};
+use super::{DataError, ReadOptions, read, row_error::RowErrorList};
 use crate::base::{BaseChoice, Component};
 use std::path::Path;
 

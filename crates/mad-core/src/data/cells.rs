@@ -147,6 +147,18 @@ impl ColumnCells {
         Some(counted.filter(|(_, count)| *count > 0).collect())
     }
 
+    /// Hands cells to `look`, each with the number of rows it stands for: every different word, or about
+    /// `most` cells of a column of many.
+    pub(super) fn sample(&self, most: usize, mut look: impl FnMut(&str, usize)) {
+        match self {
+            Self::Words(_) => self.words().into_iter().flatten().for_each(|(word, count)| look(word, count)),
+            other => {
+                let step = (other.len() / most).max(1);
+                (0..other.len()).step_by(step).for_each(|row| look(&other.text(row), 1));
+            }
+        }
+    }
+
     /// The cells of these rows, in this order.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
         match self {

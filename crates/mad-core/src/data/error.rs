@@ -1,12 +1,7 @@
 //! What can be wrong with a data file, a choice of columns or a data set's name, and what to do about it.
 
-use std::{collections::BTreeMap, fmt, io, path::PathBuf};
-
-/// How many bad rows are listed one by one.
-pub const LISTED_ROWS: usize = 20;
-
-/// Largest absolute value of a number in a table.
-pub(crate) const LARGEST_NUMBER: f64 = 1e140;
+use super::RowErrors;
+use std::{io, path::PathBuf};
 
 /// A refusal of input or a failure to write output. Every text names the file and says what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -177,6 +172,14 @@ pub enum DataError {
         /// Names of the arrays.
         known: String,
     },
+    /// A broken or unsuitable GeoJSON file.
+    #[error("{file}: bad GeoJSON file: {problem}")]
+    GeoJson {
+        /// The file in question.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A broken or unsuitable Parquet file.
     #[error("{file}: bad Parquet file: {problem}")]
     Parquet {
@@ -206,16 +209,6 @@ pub enum DataError {
         /// The columns there are.
         columns: String,
     },
-    /// A format for output only.
-    #[error("{file}: {format} files are written, not read; give a file of {known}")]
-    WriteOnly {
-        /// The file in question.
-        file: String,
-        /// Name of the format.
-        format: &'static str,
-        /// Endings that are read.
-        known: String,
-    },
     /// Text in a format of numbers.
     #[error("{file}: column `{column}` holds text, and NPY files hold only numbers; write a .csv file")]
     TextInNpy {
@@ -226,7 +219,7 @@ pub enum DataError {
     },
     /// Rows that cannot be used.
     #[error("{0}")]
-    Rows(RowErrors),
+    Rows(Box<RowErrors>),
     /// The columns do not fit the manifold.
     #[error("{file}: line {line}: columns do not fit: wanted {wanted}; found {found}{advice}")]
     Columns {
@@ -287,6 +280,30 @@ pub enum DataError {
         file: String,
         /// The columns.
         columns: String,
+    },
+    /// Three numbers of a rotation that may be a rotation vector or Euler angles.
+    #[error(
+        "{file}: the columns {columns} may be a rotation vector (the axis times the angle) or Euler angles; \
+         give --rotation rotvec, or the sequence of Euler angles as scipy writes it, such as --euler ZYX"
+    )]
+    RotationForm {
+        /// The file in question.
+        file: String,
+        /// The columns.
+        columns: String,
+    },
+    /// Text in a column that a model is conditioned on.
+    #[error(
+        "{file}: column `{column}` holds text ({values}), and a condition must be a number or a date: conditions on text are \
+         not supported yet. Write one column of 0 and 1 per value, or train one run per value"
+    )]
+    TextCondition {
+        /// The file in question.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its most frequent values.
+        values: String,
     },
     /// An option that means nothing for the file or its columns.
     #[error("{file}: {option} does not fit: {problem}; leave it out")]
@@ -361,6 +378,9 @@ pub enum DataError {
     /// Fractions that are no division of a whole.
     #[error("split fractions {0:?} must be non-negative and sum to 1")]
     Fractions([f64; 3]),
+    /// Rows cannot be divided as asked.
+    #[error(transparent)]
+    Split(#[from] super::SplitError),
     /// No data set of this name.
     #[error("unknown data set `{name}`; did you mean `{nearest}`? Known: {known}")]
     UnknownDataset {
@@ -404,11 +424,12 @@ impl DataError {
                 | Self::QuaternionOrder { .. }
                 | Self::QuaternionColumns { .. }
                 | Self::EulerSequence { .. }
+                | Self::RotationForm { .. }
+                | Self::TextCondition { .. }
                 | Self::NumericHeader { .. }
                 | Self::Array { .. }
                 | Self::NoPlaces { .. }
                 | Self::MixedColumn { .. }
-                | Self::WriteOnly { .. }
                 | Self::Selection { .. }
                 | Self::WrittenTwice { .. }
                 | Self::UselessOption { .. }
@@ -417,7 +438,7 @@ impl DataError {
                 | Self::TextInNpy { .. }
                 | Self::UnknownDataset { .. }
                 | Self::DatasetArgument { .. }
-        )
+        ) || matches!(self, Self::Split(error) if error.is_usage())
     }
 
     /// Whether the operating system refused (exit code 5).
@@ -440,245 +461,5 @@ impl DataError {
 
     pub(crate) fn io(path: impl Into<PathBuf>, action: &'static str, source: io::Error) -> Self {
         Self::Io { path: path.into(), action, source }
-    }
-}
-
-/// Bad rows of one file: the first [`LISTED_ROWS`] in full, then a count.
-#[derive(Debug)]
-pub struct RowErrors {
-    /// The file in question.
-    pub file: String,
-    /// The first bad rows.
-    pub listed: Vec<RowError>,
-    /// Number of bad rows in all.
-    pub total: usize,
-    /// How many rows have each kind of fault, the most frequent first.
-    pub kinds: Vec<(&'static str, usize)>,
-    /// What may be behind all of them.
-    pub hint: Option<String>,
-}
-
-/// One bad row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RowError {
-    /// `line`, or `row` for files without lines.
-    pub unit: &'static str,
-    /// Line of the file, from 1; row of the array for files without lines.
-    pub line: usize,
-    /// The column or columns, where the fault has a place.
-    pub column: Option<String>,
-    /// What is wrong.
-    pub fault: RowFault,
-}
-
-/// What can be wrong with a row.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RowFault {
-    /// Another number of fields than the header or the first row.
-    #[error("{found} fields where the first row has {wanted}")]
-    Ragged {
-        /// Fields in the first row.
-        wanted: usize,
-        /// Fields here.
-        found: usize,
-    },
-    /// Nothing where a value must stand.
-    #[error("the cell is blank; fill it in or leave the row out")]
-    Blank,
-    /// A decimal comma.
-    #[error("`{0}` has a decimal comma; write a decimal point")]
-    DecimalComma(String),
-    /// Text where a number must stand.
-    #[error("`{0}` is not a number")]
-    NotANumber(String),
-    /// NaN or an infinity.
-    #[error("{0} is not a finite number")]
-    NotFinite(f64),
-    /// A number whose square over σ² overflows.
-    #[error("{0:e} is too large; numbers up to {LARGEST_NUMBER:e} are read")]
-    TooLarge(f64),
-    /// Latitude off the globe.
-    #[error("latitude {0} is outside [-90, 90]")]
-    Latitude(f64),
-    /// Longitude off the globe.
-    #[error("longitude {0} is outside [-180, 360]")]
-    Longitude(f64),
-    /// Latitude off the globe, in radians.
-    #[error("latitude {0} is outside [-π/2, π/2] in radians; is it in degrees?")]
-    LatitudeRadians(f64),
-    /// Longitude off the globe, in radians.
-    #[error("longitude {0} is outside [-π, 2π] in radians; is it in degrees?")]
-    LongitudeRadians(f64),
-    /// A vector without direction.
-    #[error("the {0} has norm zero")]
-    ZeroNorm(&'static str),
-    /// A vector that is not of length one.
-    #[error("the {what} has norm {norm}, not 1 within {tolerance}; use --normalize to rescale")]
-    Norm {
-        /// `quaternion` or `direction`.
-        what: &'static str,
-        /// Its length.
-        norm: f64,
-        /// Difference allowed.
-        tolerance: f64,
-    },
-    /// A mirror image or a singular matrix.
-    #[error("the matrix has determinant {0}, so it is no rotation (which has determinant 1)")]
-    Determinant(f64),
-    /// A matrix far from orthogonal.
-    #[error("the matrix is {deviation} away from the nearest rotation, more than {tolerance}")]
-    NotOrthogonal {
-        /// Frobenius distance to the nearest rotation.
-        deviation: f64,
-        /// Distance allowed.
-        tolerance: f64,
-    },
-    /// A value that the training file did not have.
-    #[error("unknown value `{value}`; nearest known: {nearest}")]
-    UnknownCategory {
-        /// The value.
-        value: String,
-        /// Similar known values.
-        nearest: String,
-    },
-    /// Indicator coordinates that name no category.
-    #[error("the coordinates are no indicator of a category (one 1, all others 0)")]
-    NotOneHot,
-    /// A weight that makes its point impossible.
-    #[error("weight {0} is not positive; leave the row out instead")]
-    Weight(f64),
-    /// A point that a finite set already has.
-    #[error("the same point as on {unit} {first}; list each point once and use a `weight` column")]
-    Duplicate {
-        /// `line`, or `row` for files without lines.
-        unit: &'static str,
-        /// Where the point stands first.
-        first: usize,
-    },
-    /// A point off the manifold.
-    #[error("the point lies {deviation} away from {manifold}, more than {tolerance}; use --normalize to project")]
-    OffManifold {
-        /// Distance to the manifold.
-        deviation: f64,
-        /// The manifold.
-        manifold: String,
-        /// Distance allowed.
-        tolerance: f64,
-    },
-}
-
-impl RowFault {
-    /// The kind of fault in a few words, for counts.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Ragged { .. } => "wrong number of fields",
-            Self::Blank => "blank cell",
-            Self::DecimalComma(_) => "decimal comma",
-            Self::NotANumber(_) => "not a number",
-            Self::NotFinite(_) => "NaN or infinite",
-            Self::TooLarge(_) => "too large",
-            Self::Latitude(_) | Self::LatitudeRadians(_) => "latitude off the globe",
-            Self::Longitude(_) | Self::LongitudeRadians(_) => "longitude off the globe",
-            Self::ZeroNorm(_) => "norm zero",
-            Self::Norm { .. } => "norm not 1",
-            Self::Determinant(_) => "determinant not positive",
-            Self::NotOrthogonal { .. } => "matrix not orthogonal",
-            Self::UnknownCategory { .. } => "unknown value",
-            Self::NotOneHot => "no indicator of a category",
-            Self::Weight(_) => "weight not positive",
-            Self::Duplicate { .. } => "repeated point",
-            Self::OffManifold { .. } => "off the manifold",
-        }
-    }
-}
-
-impl RowErrors {
-    /// The kinds of faults with their numbers, such as `2 blank cell, 1 not a number`.
-    pub fn summary(&self) -> String {
-        self.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl fmt::Display for RowErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [only] = &self.listed[..]
-            && self.total == 1
-        {
-            write!(f, "{}: {only}", self.file)?;
-        } else {
-            write!(f, "{}: {} bad rows", self.file, self.total)?;
-            for row in &self.listed {
-                write!(f, "\n  {row}")?;
-            }
-            if self.total > self.listed.len() {
-                write!(f, "\n  and {} more; in all: {}", self.total - self.listed.len(), self.summary())?;
-            }
-        }
-        if let Some(hint) = &self.hint {
-            write!(f, "\n  {hint}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for RowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.unit, self.line)?;
-        if let Some(column) = &self.column {
-            write!(f, ", column {column}")?;
-        }
-        write!(f, ": {}", self.fault)
-    }
-}
-
-/// Gathers bad rows while a file is read.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RowErrorList {
-    unit: &'static str,
-    listed: Vec<RowError>,
-    total: usize,
-    kinds: BTreeMap<&'static str, usize>,
-}
-
-impl RowErrorList {
-    /// No bad row yet; places are counted in `unit`, which is `line` or `row`.
-    pub(crate) fn new(unit: &'static str) -> Self {
-        Self { unit, listed: Vec::new(), total: 0, kinds: BTreeMap::new() }
-    }
-
-    pub(crate) fn push(&mut self, line: usize, column: Option<String>, fault: RowFault) {
-        self.total += 1;
-        *self.kinds.entry(fault.kind()).or_default() += 1;
-        if self.listed.len() < LISTED_ROWS {
-            self.listed.push(RowError { unit: self.unit, line, column, fault });
-        }
-    }
-
-    /// Number of bad rows.
-    pub(crate) fn total(&self) -> usize {
-        self.total
-    }
-
-    /// The bad rows of both lists in the order of their lines.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.total += other.total;
-        other.kinds.iter().for_each(|(kind, count)| *self.kinds.entry(kind).or_default() += count);
-        self.listed.extend(other.listed.iter().cloned());
-        self.listed.sort_by_key(|row| row.line);
-        self.listed.truncate(LISTED_ROWS);
-    }
-
-    /// An error if any row was bad.
-    pub(crate) fn finish(self, file: &str, hint: Option<String>) -> Result<(), DataError> {
-        self.into_errors(file, hint).map_or(Ok(()), |errors| Err(DataError::Rows(errors)))
-    }
-
-    /// The bad rows, if there are any.
-    pub(crate) fn into_errors(self, file: &str, hint: Option<String>) -> Option<RowErrors> {
-        let mut kinds: Vec<_> = self.kinds.into_iter().collect();
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let (listed, total) = (self.listed, self.total);
-        (total > 0).then(|| RowErrors { file: file.into(), listed, total, kinds, hint })
     }
 }

@@ -1,7 +1,9 @@
 //! The kinds of files: one list, from which reading, writing and messages choose.
 
 use super::{
-    DataError, Output, RowWriter, Table, csv_file, geojson_file,
+    DataError, Output, RowWriter, Table, TextStyle, csv_file,
+    geojson_file::{self, Collection},
+    geojson_reader,
     input::{Input, Watch},
     npy_file, npz_file, parquet_file, parquet_writer,
 };
@@ -40,15 +42,15 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// First bytes by which the kind is known when the name says nothing.
     pub magic: &'static [u8],
-    read: Option<ReadTable>,
+    read: ReadTable,
     write: Option<OpenWriter>,
 }
 
 /// Makes a table of an open file.
 type ReadTable = fn(&mut Input, &ReadOptions) -> Result<Table, DataError>;
 
-/// Begins a file with these column names.
-type OpenWriter = fn(Output, &[String]) -> Result<Box<dyn RowWriter>, DataError>;
+/// Begins a file with these column names; the style is that of text files.
+type OpenWriter = fn(Output, &[String], &TextStyle) -> Result<Box<dyn RowWriter>, DataError>;
 
 /// All kinds of files. The first one is taken for names without an ending and for standard input and output.
 pub const FORMATS: &[Format] = &[
@@ -56,40 +58,54 @@ pub const FORMATS: &[Format] = &[
         name: "CSV",
         extensions: &["csv", "txt", "dat"],
         magic: b"",
-        read: Some(csv_file::read),
-        write: Some(|output, header| csv_file::CsvWriter::create(output, header, b',')),
+        read: csv_file::read,
+        write: Some(csv_file::CsvWriter::create),
     },
     Format {
         name: "TSV",
         extensions: &["tsv", "tab"],
         magic: b"",
-        read: Some(|input, options| {
+        read: |input, options| {
             let options = ReadOptions { delimiter: options.delimiter.or(Some(b'\t')), ..options.clone() };
             csv_file::read(input, &options)
+        },
+        write: Some(|output, header, style| {
+            // Numbers in tab-separated files may keep their decimal mark; everything else is fixed.
+            let style = TextStyle {
+                delimiter: '\t',
+                ..TextStyle { decimal_comma: style.decimal_comma, ..TextStyle::default() }
+            };
+            csv_file::CsvWriter::create(output, header, &style)
         }),
-        write: Some(|output, header| csv_file::CsvWriter::create(output, header, b'\t')),
     },
     Format {
         name: "Parquet",
         extensions: &["parquet", "pq"],
         magic: parquet_file::MAGIC,
-        read: Some(parquet_file::read),
-        write: Some(parquet_writer::ParquetWriter::create),
+        read: parquet_file::read,
+        write: Some(|output, header, _| parquet_writer::ParquetWriter::create(output, header)),
     },
     Format {
         name: "NPY",
         extensions: &["npy"],
         magic: npy_file::MAGIC,
-        read: Some(npy_file::read),
-        write: Some(npy_file::NpyWriter::create),
+        read: npy_file::read,
+        write: Some(|output, header, _| npy_file::NpyWriter::create(output, header)),
     },
-    Format { name: "NPZ", extensions: &["npz"], magic: npz_file::MAGIC, read: Some(npz_file::read), write: None },
+    Format { name: "NPZ", extensions: &["npz"], magic: npz_file::MAGIC, read: npz_file::read, write: None },
     Format {
         name: "GeoJSON",
-        extensions: &["geojson"],
+        extensions: &["geojson", "json"],
+        magic: b"{",
+        read: geojson_reader::read,
+        write: Some(|output, header, _| geojson_file::GeoJsonWriter::create(output, header, Collection::Whole)),
+    },
+    Format {
+        name: "GeoJSON lines",
+        extensions: &["geojsonl", "geojsons", "ndgeojson"],
         magic: b"",
-        read: None,
-        write: Some(geojson_file::GeoJsonWriter::create),
+        read: geojson_reader::read,
+        write: Some(|output, header, _| geojson_file::GeoJsonWriter::create(output, header, Collection::Lines)),
     },
 ];
 
@@ -124,15 +140,16 @@ pub fn read_watched(path: &Path, options: &ReadOptions, watch: &mut Watch<'_>) -
             return Err(DataError::UselessOption { file: input.name, option: option.into(), problem: problem.into() });
         }
     }
-    let Some(read) = format.read else {
-        let (file, known) = (path.display().to_string(), endings(|f| f.read.is_some()));
-        return Err(DataError::WriteOnly { file, format: format.name, known });
-    };
-    read(&mut input, options)?.require_rows()
+    (format.read)(&mut input, options)?.require_rows()
 }
 
 /// Opens a file for rows under these column names; `-` is standard output. The kind follows from the ending of the name.
 pub fn writer(path: &Path, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
+    writer_like(path, header, &TextStyle::default())
+}
+
+/// As [`writer`]; text files get this style.
+pub fn writer_like(path: &Path, header: &[String], style: &TextStyle) -> Result<Box<dyn RowWriter>, DataError> {
     let format = format_of(path, false)?.unwrap_or(&FORMATS[0]);
     let write = format.write.ok_or_else(|| unknown(path, format.extensions[0], |f| f.write.is_some()))?;
     for (second, column) in header.iter().enumerate() {
@@ -144,7 +161,7 @@ pub fn writer(path: &Path, header: &[String]) -> Result<Box<dyn RowWriter>, Data
             });
         }
     }
-    write(Output::create(path)?, header)
+    write(Output::create(path)?, header, style)
 }
 
 /// Writes a whole table.
@@ -170,7 +187,7 @@ fn format_of(path: &Path, packed: bool) -> Result<Option<&'static Format>, DataE
     }
     let found = FORMATS.iter().find(|f| f.extensions.contains(&extension.as_str()));
     found.map(Some).ok_or_else(|| match packed {
-        true => unknown(path, &extension, |f| f.read.is_some()),
+        true => unknown(path, &extension, |_| true),
         false => unknown(path, &extension, |f| f.write.is_some()),
     })
 }

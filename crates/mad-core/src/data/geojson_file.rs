@@ -6,8 +6,18 @@
 use super::{AngleUnit, Cell, DataError, RowWriter, cells::styled, columns, output::Output};
 use std::io::Write;
 
-/// Writes rows as features of one collection.
+/// How features are put together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Collection {
+    /// As one collection.
+    Whole,
+    /// As one feature per line.
+    Lines,
+}
+
+/// Writes rows as features.
 pub(super) struct GeoJsonWriter {
+    collection: Collection,
     output: Output,
     header: Vec<String>,
     lat: usize,
@@ -16,13 +26,19 @@ pub(super) struct GeoJsonWriter {
 }
 
 impl GeoJsonWriter {
-    pub(super) fn create(output: Output, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
+    pub(super) fn create(
+        output: Output,
+        header: &[String],
+        collection: Collection,
+    ) -> Result<Box<dyn RowWriter>, DataError> {
         let place = |test: fn(&str) -> bool| header.iter().position(|h| test(h));
         let (Some(lat), Some(lon)) = (place(columns::is_latitude), place(columns::is_longitude)) else {
             return Err(DataError::NoPlaces { file: output.name(), columns: header.join(", ") });
         };
-        let mut writer = Self { output, header: header.to_vec(), lat, lon, rows: 0 };
-        writer.text("{\"type\":\"FeatureCollection\",\"features\":[")?;
+        let mut writer = Self { collection, output, header: header.to_vec(), lat, lon, rows: 0 };
+        if collection == Collection::Whole {
+            writer.text("{\"type\":\"FeatureCollection\",\"features\":[")?;
+        }
         Ok(Box::new(writer))
     }
 
@@ -34,7 +50,11 @@ impl GeoJsonWriter {
 impl RowWriter for GeoJsonWriter {
     fn write(&mut self, rows: &[Vec<Cell>]) -> Result<(), DataError> {
         for row in rows {
-            let mut text = String::from(if self.rows == 0 { "\n" } else { ",\n" });
+            let mut text = String::from(match (self.collection, self.rows) {
+                (Collection::Lines, _) => "",
+                (Collection::Whole, 0) => "\n",
+                (Collection::Whole, _) => ",\n",
+            });
             text.push_str("{\"type\":\"Feature\",\"geometry\":");
             let place = |column: usize| {
                 let given = match &row[column] {
@@ -59,7 +79,7 @@ impl RowWriter for GeoJsonWriter {
                 text.push_str(if count == 0 { "" } else { "," });
                 text.push_str(&format!("{}:{}", quoted(name), value(cell)));
             }
-            text.push_str("}}");
+            text.push_str(if self.collection == Collection::Lines { "}}\n" } else { "}}" });
             self.text(&text)?;
             self.rows += 1;
         }
@@ -67,7 +87,9 @@ impl RowWriter for GeoJsonWriter {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), DataError> {
-        self.text("\n]}\n")?;
+        if self.collection == Collection::Whole {
+            self.text("\n]}\n")?;
+        }
         self.output.commit()
     }
 }

@@ -10,7 +10,8 @@ pub enum Layout {
     Coordinates(usize),
     /// A unit vector in R³: `lat, lon`, or `x0, x1, x2`.
     Direction,
-    /// A rotation: quaternion `qx, qy, qz, qw` in any order, matrix `r00 … r22`, or `x0 … x3` (x, y, z, w).
+    /// A rotation: quaternion `qx, qy, qz, qw` in any order, matrix `r00 … r22`, rotation vector, Euler angles, or `x0 … x3`
+    /// (x, y, z, w).
     Rotation,
     /// This many angles, one column each; their unit must be known.
     Angles(usize),
@@ -48,7 +49,9 @@ impl Layout {
         match self {
             Layout::Coordinates(n) => format!("{n} coordinates {}", numbered(*n)),
             Layout::Direction => "lat, lon, or a unit vector x0, x1, x2".into(),
-            Layout::Rotation => "quaternion qx, qy, qz, qw, or matrix r00 … r22, or x0 … x3".into(),
+            Layout::Rotation => {
+                "quaternion qx, qy, qz, qw, or matrix r00 … r22, or rotation vector rotvec_x …, or x0 … x3".into()
+            }
             Layout::Angles(n) => {
                 format!("{n} angle columns (named …_deg or …_rad, or chosen), or {} as cos, sin pairs", numbered(2 * n))
             }

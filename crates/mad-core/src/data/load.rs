@@ -1,8 +1,8 @@
 //! From a table and the name of a manifold to points on that manifold.
 
 use super::{
-    ColumnOptions, Columns, DataError, Decoded, Layout, ReadOptions, RowErrors, Table, columns::Attempt,
-    error::RowErrorList, generators, read, support,
+    ColumnOptions, Columns, DataError, Decoded, Layout, ReadOptions, RowErrors, Table, columns::Attempt, generators,
+    read, row_error::RowErrorList, support,
 };
 use crate::Points;
 use crate::groups::key;
@@ -116,11 +116,33 @@ pub fn decode_skipping(
     Ok((points.select(&good), errors.into_errors(table.source(), None)))
 }
 
-/// Columns of numbers with these names, which are separated by commas.
-fn condition_columns(table: &Table, names: &str) -> Result<Columns, DataError> {
-    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
+/// The columns with these names, which are separated by commas, as numbers that a model is conditioned on. Dates are decimal
+/// years; columns of text are refused as a whole.
+pub fn condition_columns(table: &Table, names: &str) -> Result<Columns, DataError> {
     let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
-    Columns::find(&Layout::Real(count), table, &options)
+    let chosen = options.chosen(table)?;
+    if let Some(&column) = chosen.iter().find(|&&c| !table.is_numeric(c) && !table.is_time(c)) {
+        let mut words = table.words(column).unwrap_or_default();
+        words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let shown: Vec<String> =
+            words.iter().take(SHOWN).map(|(word, count)| format!("`{}` in {count} rows", clipped(word))).collect();
+        let values = match words.len() {
+            0 => "many different values".into(),
+            found if found > SHOWN => format!("{found} values: {}, …", shown.join(", ")),
+            _ => shown.join(", "),
+        };
+        return Err(DataError::TextCondition {
+            file: table.source().into(),
+            column: table.column_name(column),
+            values,
+        });
+    }
+    Columns::find(&Layout::Real(chosen.len()), table, &options)
+}
+
+/// A text that fits in a message.
+fn clipped(text: &str) -> String {
+    text.trim().chars().take(40).collect()
 }
 
 /// What comes of a table before bad rows are judged.

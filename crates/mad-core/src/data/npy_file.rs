@@ -1,6 +1,12 @@
 //! Tables as NumPy arrays (`.npy`), read without trust: sizes are checked before memory is taken, objects are refused.
 
-use super::{Cell, DataError, ReadOptions, RowWriter, Table, input::Input, output::Output, table::parse_number};
+use super::{
+    Cell, DataError, ReadOptions, RowWriter, Table,
+    columns::{pose_names, rotation_names},
+    input::Input,
+    output::Output,
+    table::parse_number,
+};
 use crate::Points;
 use std::io::{Read, Write};
 
@@ -16,7 +22,8 @@ const WRITTEN_HEADER: usize = 128;
 /// Numbers read at a time.
 const BLOCK: usize = 1 << 13;
 
-/// Reads an array of shape (N), (N, d), or (N, 3, 3), the last as nine row-major columns `r00 … r22`.
+/// Reads an array of shape (N) or (N, d), of rotations (N, 3, 3) as row-major columns `r00 … r22`, or of poses (N, 3, 4) or
+/// (N, 4, 4) as the same columns with `tx`, `ty`, `tz` and the last row among them.
 pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, DataError> {
     table_of(&input.name, &mut input.stream, options.max_bytes)
 }
@@ -27,9 +34,12 @@ pub(super) fn table_of(source: &str, bytes: &mut dyn Read, limit: u64) -> Result
     let (columns, names) = match shape[..] {
         [_] => (1, None),
         [_, d] => (d, None),
-        [_, 3, 3] => (9, Some((0..9).map(|i| format!("r{}{}", i / 3, i % 3)).collect())),
+        [_, 3, 3] => (9, Some(rotation_names())),
+        [_, rows @ (3 | 4), 4] => (4 * rows, Some(pose_names(rows))),
         _ => {
-            let problem = format!("shape {shape:?}; wanted (rows, columns), or (rows, 3, 3) for rotations");
+            let problem = format!(
+                "shape {shape:?}; wanted (rows, columns), (rows, 3, 3) for rotations, or (rows, 4, 4) or (rows, 3, 4) for poses"
+            );
             return Err(DataError::Npy { file: source.into(), problem });
         }
     };
@@ -46,7 +56,7 @@ pub(super) fn table_of(source: &str, bytes: &mut dyn Read, limit: u64) -> Result
 
 /// Points as the bytes of an NPY file.
 pub fn points_to_npy(points: &Points) -> Vec<u8> {
-    let header = header_bytes(points.len(), points.dim());
+    let header = header_bytes(points.len(), &points.dim().to_string());
     let mut bytes = Vec::with_capacity(header.len() + 8 * points.as_slice().len());
     bytes.extend(header);
     points.as_slice().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
@@ -237,7 +247,7 @@ fn row_major(data: &[f64], shape: &[usize]) -> Vec<f64> {
     out
 }
 
-/// Writes rows as an (N, d) array of little-endian f64.
+/// Writes rows as an (N, d) array of little-endian f64, or as an array of matrices.
 pub(super) struct NpyWriter {
     output: Output,
     header: Vec<String>,
@@ -257,12 +267,19 @@ impl NpyWriter {
     }
 
     fn written_header(&self) -> Vec<u8> {
-        header_bytes(self.rows, self.header.len())
+        // Matrices are written in the shape in which they are read.
+        let columns = match &self.header {
+            names if *names == rotation_names() => "3, 3".into(),
+            names if *names == pose_names(3) => "3, 4".into(),
+            names if *names == pose_names(4) => "4, 4".into(),
+            names => names.len().to_string(),
+        };
+        header_bytes(self.rows, &columns)
     }
 }
 
-/// The first [`WRITTEN_HEADER`] bytes of an array of little-endian f64.
-fn header_bytes(rows: usize, columns: usize) -> Vec<u8> {
+/// The first [`WRITTEN_HEADER`] bytes of an array of little-endian f64; `columns` are the lengths of all axes but the first.
+fn header_bytes(rows: usize, columns: &str) -> Vec<u8> {
     let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let length = WRITTEN_HEADER - 10;
     let mut bytes = MAGIC.to_vec();

@@ -1,7 +1,7 @@
 //! Tables in Parquet files, read without trust: a decoder that panics is a bad file, and sizes are counted as rows arrive.
 
 use super::{
-    DataError, ReadOptions, Table,
+    DataError, ReadOptions, Table, Time,
     cells::ColumnCells,
     input::{Input, refuse_bomb},
     npy_file::half,
@@ -9,7 +9,7 @@ use super::{
 };
 use bytes::Bytes;
 use parquet::{
-    basic::{ConvertedType, LogicalType, Type as Physical},
+    basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical},
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::DataType,
     errors::ParquetError,
@@ -146,8 +146,12 @@ fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> 
             }
         }
     }
+    let is_time = |kind: &Kind| matches!(kind, Kind::Timestamp(_) | Kind::Date);
+    let times: Vec<usize> = (0..kept.len()).filter(|&c| is_time(&kept[c].2)).collect();
     let header = kept.into_iter().map(|(_, path, _)| path).collect();
     let mut table = Table::of_columns(name, header, columns);
+    table.recognise(b',');
+    table.set_times(&times);
     if !nested.is_empty() {
         table.notice(format!("nested columns are not read: {}", nested.join(", ")));
     }
@@ -159,6 +163,10 @@ fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> 
 
 /// How the values of a column become numbers or text.
 enum Kind {
+    /// Parts of a second since 1970 (UTC), of which there are this many, as ISO 8601 text.
+    Timestamp(i64),
+    /// Days since 1970, as ISO 8601 text.
+    Date,
     /// Signed whole numbers, divided by a power of ten.
     Whole(f64),
     /// Whole numbers whose sign bit is part of the number.
@@ -176,6 +184,8 @@ impl Kind {
         match column.physical_type() {
             Physical::BOOLEAN => Some(Kind::Truth),
             Physical::FLOAT | Physical::DOUBLE => Some(Kind::Real),
+            Physical::INT32 if matches!(column.converted_type(), ConvertedType::DATE) => Some(Kind::Date),
+            Physical::INT64 if let Some(per_second) = timestamp(column) => Some(Kind::Timestamp(per_second)),
             Physical::INT32 | Physical::INT64 if decimal => Some(Kind::Whole(10f64.powi(column.type_scale()))),
             Physical::INT32 | Physical::INT64 => match column.converted_type() {
                 ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64 => {
@@ -193,9 +203,23 @@ impl Kind {
 
     fn column(&self) -> ColumnCells {
         match self {
-            Kind::Truth | Kind::Text => ColumnCells::default(),
+            Kind::Truth | Kind::Text | Kind::Timestamp(_) | Kind::Date => ColumnCells::default(),
             _ => ColumnCells::numbers(),
         }
+    }
+}
+
+/// How many units of a column of timestamps make a second.
+fn timestamp(column: &ColumnDescriptor) -> Option<i64> {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Timestamp(time)), _) => Some(match time.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (_, ConvertedType::TIMESTAMP_MILLIS) => Some(1_000),
+        (_, ConvertedType::TIMESTAMP_MICROS) => Some(1_000_000),
+        _ => None,
     }
 }
 
@@ -216,6 +240,12 @@ impl Batch<'_> {
         let scale = if let Kind::Whole(scale) = kind { *scale } else { 1.0 };
         match reader {
             ColumnReader::BoolColumnReader(r) => self.words(r, |v| Ok(Some(if *v { "true" } else { "false" }))),
+            ColumnReader::Int32ColumnReader(r) if matches!(kind, Kind::Date) => {
+                self.times(r, |v| Time::since_epoch(i64::from(*v) * 86_400, 1).map(|time| time.to_iso(true)))
+            }
+            ColumnReader::Int64ColumnReader(r) if let Kind::Timestamp(per_second) = kind => {
+                self.times(r, |v| Time::since_epoch(*v, *per_second).map(|time| time.to_iso(false)))
+            }
             ColumnReader::Int32ColumnReader(r) if unsigned => self.numbers(r, |v| Some(f64::from(*v as u32))),
             ColumnReader::Int32ColumnReader(r) => self.numbers(r, |v| Some(f64::from(*v) / scale)),
             ColumnReader::Int64ColumnReader(r) if unsigned => self.numbers(r, |v| Some(*v as u64 as f64)),
@@ -246,6 +276,22 @@ impl Batch<'_> {
         self.values(reader, |cells, value| {
             cells.push_number(value.and_then(&number));
             Ok(8)
+        })
+    }
+
+    /// Moments as text; those that no calendar has are told by their number.
+    fn times<T: DataType>(
+        &mut self,
+        reader: ColumnReaderImpl<T>,
+        text: impl Fn(&T::T) -> Option<String>,
+    ) -> Result<(), DataError>
+    where
+        T::T: std::fmt::Debug,
+    {
+        self.values(reader, |cells, value| {
+            let text = value.map(|v| text(v).unwrap_or_else(|| format!("{v:?} since 1970"))).unwrap_or_default();
+            cells.push(&text);
+            Ok(8 + text.len() as u64)
         })
     }
 
@@ -290,5 +336,50 @@ impl Batch<'_> {
             left -= records.min(left);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::{
+        data_type::{Int32Type, Int64Type},
+        file::{properties::WriterProperties, writer::SerializedFileWriter},
+        schema::parser::parse_message_type,
+    };
+    use std::sync::Arc;
+
+    #[test]
+    fn timestamps_and_dates_are_the_moments_that_iso_texts_are() {
+        let schema =
+            "message m { required int64 s (TIMESTAMP(MILLIS,true)); required int64 u (TIMESTAMP(MICROS,false));
+            required int64 n (TIMESTAMP(NANOS,true)); required int32 d (DATE); required int64 count; }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        // 2017-07-02T12:00:00Z is the middle of its year.
+        let middle = 1_498_996_800;
+        for parts in [Some(1_000), Some(1_000_000), Some(1_000_000_000), None, Some(0)] {
+            let mut column = group.next_column().unwrap().unwrap();
+            match parts {
+                Some(0) => column.typed::<Int64Type>().write_batch(&[7, 8], None, None).map(drop).unwrap(),
+                Some(parts) => {
+                    let moments = [middle * parts, i64::MIN];
+                    column.typed::<Int64Type>().write_batch(&moments, None, None).map(drop).unwrap();
+                }
+                None => column.typed::<Int32Type>().write_batch(&[17_532, i32::MAX], None, None).map(drop).unwrap(),
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        let bytes = writer.into_inner().unwrap();
+        let options = ReadOptions::default();
+        let table = read(&mut Input::of_bytes("t.parquet", &bytes), &options).unwrap();
+        assert_eq!([0, 1, 2].map(|c| table.number(0, c)), [Ok(2017.5), Ok(2017.5), Ok(2017.5)]);
+        assert_eq!((table.cell(0, 0), table.cell(0, 3)), ("2017-07-02T12:00:00Z".into(), "2018-01-01".into()));
+        assert_eq!(table.number(0, 4), Ok(7.0));
+        // What no calendar has is a bad cell, not another moment.
+        assert!([0, 1, 3].iter().all(|&c| table.is_time(c) && table.number(1, c).is_err()), "{table:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Rows of delimited text, cut into cells.
 
-use super::{DataError, ReadOptions, table::parse_number, text_lines::TextLines};
+use super::{DataError, ReadOptions, encoding::Encoding, table::parse_number, text_lines::TextLines};
 use std::collections::VecDeque;
 
 /// Lines that are looked at to tell whether blanks separate columns.
@@ -20,6 +20,13 @@ pub(super) struct Records<'a> {
     line: usize,
     /// The lines of the current row.
     raw: Vec<u8>,
+    /// The last comment before the first row.
+    comment: Option<Vec<u8>>,
+    /// Whether a row has been read.
+    begun: bool,
+    encoding: Encoding,
+    /// The text of the current row.
+    row: String,
     /// Its cells, one after another.
     text: String,
     ends: Vec<usize>,
@@ -41,8 +48,44 @@ enum State {
 impl<'a> Records<'a> {
     pub(super) fn new(name: &'a str, lines: TextLines<'a>, options: &ReadOptions) -> Self {
         let (limit, delimiter) = (options.max_line, options.delimiter);
-        let (ahead, line) = (VecDeque::new(), 0);
-        Self { name, lines, limit, delimiter, ahead, line, raw: Vec::new(), text: String::new(), ends: Vec::new() }
+        // A byte order mark is that of UTF-8.
+        let encoding = if lines.is_marked() { Encoding::Utf8 } else { Encoding::Ascii };
+        Self {
+            name,
+            lines,
+            limit,
+            delimiter,
+            ahead: VecDeque::new(),
+            line: 0,
+            raw: Vec::new(),
+            comment: None,
+            begun: false,
+            encoding,
+            row: String::new(),
+            text: String::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// What separates the cells; known after the first row.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter.unwrap_or(b',')
+    }
+
+    /// Whether letters were read as Windows-1252.
+    pub(super) fn is_windows(&self) -> bool {
+        self.encoding == Encoding::Windows1252
+    }
+
+    /// The words of the comment right above the first row, cut like the row.
+    pub(super) fn comment(&self) -> Vec<String> {
+        let text = self.comment.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+        let text = text.trim_start_matches('#').trim();
+        let delimiter = char::from(self.delimiter());
+        match delimiter == ' ' || !text.contains(delimiter) {
+            true => text.split_ascii_whitespace().map(String::from).collect(),
+            false => text.split(delimiter).map(|word| word.trim().to_owned()).collect(),
+        }
     }
 
     /// Reads the next row and gives the line it starts on.
@@ -54,6 +97,9 @@ impl<'a> Records<'a> {
             let Some(offset) = self.read_line()? else { return Ok(None) };
             if has_content(&self.raw) {
                 break offset;
+            }
+            if !self.begun && self.raw.first() == Some(&b'#') {
+                self.comment = Some(self.raw.clone());
             }
         };
         let line = self.line;
@@ -77,14 +123,13 @@ impl<'a> Records<'a> {
                 return Err(DataError::UnclosedQuote { file: file(), line });
             }
         }
-        match std::str::from_utf8(&self.raw) {
-            Ok(text) => cut(text, delimiter, &mut self.text, &mut self.ends),
-            Err(e) => {
-                let at = e.valid_up_to();
-                let line = line + self.raw[..at].iter().filter(|b| **b == b'\n').count();
-                return Err(DataError::NotUtf8 { file: file(), line, offset: offset + at });
-            }
+        self.begun = true;
+        if self.encoding.decode(&self.raw, &mut self.row).is_none() {
+            let at = std::str::from_utf8(&self.raw).map_or_else(|e| e.valid_up_to(), str::len);
+            let line = line + self.raw[..at].iter().filter(|b| **b == b'\n').count();
+            return Err(DataError::NotUtf8 { file: file(), line, offset: offset + at });
         }
+        cut(&self.row, delimiter, &mut self.text, &mut self.ends);
         Ok(Some(line))
     }
 
@@ -213,7 +258,9 @@ fn blanks_separate(first: &[u8], below: &[&[u8]]) -> bool {
 }
 
 fn words(line: &[u8]) -> Vec<&str> {
-    std::str::from_utf8(line).unwrap_or("").split_ascii_whitespace().collect()
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    // Words in another encoding are no numbers.
+    words.map(|word| std::str::from_utf8(word).unwrap_or("?")).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Files that list the points of a finite set.
 
-use super::{DataError, RowFault, Table, error::RowErrorList};
+use super::{DataError, RowFault, Table, row_error::RowErrorList};
 use crate::{Points, manifold::PointTable};
 use std::cmp::Ordering;
 

@@ -3,8 +3,10 @@
 use super::{
     DataError, RowFault,
     cells::ColumnCells,
-    error::{LARGEST_NUMBER, RowErrorList},
     lines::Lines,
+    notation::{Axis, Commas, Notation},
+    row_error::{LARGEST_NUMBER, RowErrorList},
+    style::TextStyle,
 };
 use std::{borrow::Cow, fmt};
 
@@ -50,6 +52,10 @@ pub struct Table {
     hint: Option<&'static str>,
     /// What was noticed while the file was read, in words.
     notices: Vec<String>,
+    /// How the numbers of each column are written; empty if all are plain.
+    notations: Vec<Notation>,
+    /// How the file is written, if it is text.
+    style: TextStyle,
 }
 
 /// All cells: numbers row by row, or columns of any content.
@@ -86,8 +92,79 @@ impl Table {
 
     fn with_cells(source: String, header: Option<Vec<String>>, width: usize, lines: Lines, cells: Cells) -> Self {
         let (unit, ragged) = ("line", RowErrorList::new("line"));
-        let (header_line, header_guessed, hint, notices) = (1, false, None, Vec::new());
-        Self { source, header, header_line, header_guessed, width, unit, lines, cells, ragged, hint, notices }
+        Self {
+            source,
+            header,
+            header_line: 1,
+            header_guessed: false,
+            width,
+            unit,
+            lines,
+            cells,
+            ragged,
+            hint: None,
+            notices: Vec::new(),
+            notations: Vec::new(),
+            style: TextStyle::default(),
+        }
+    }
+
+    /// Determines how the numbers of a text file are written whose columns `delimiter` separates.
+    pub(super) fn recognise(&mut self, delimiter: u8) {
+        let Cells::Columns(columns) = &self.cells else { return };
+        let mut commas = Commas::default();
+        columns.iter().for_each(|column| commas.look(column));
+        let decimal = commas.are_decimal(delimiter);
+        let name = |i: usize| self.header.as_ref().map(|names| names[i].as_str());
+        self.notations = columns.iter().enumerate().map(|(i, c)| Notation::of(c, name(i), decimal)).collect();
+        self.style.decimal_comma = decimal && self.notations.contains(&Notation::DecimalComma);
+        if self.style.decimal_comma {
+            self.notices.push("numbers are read with decimal commas".into());
+        }
+        if self.notations.iter().all(|n| *n == Notation::Plain) {
+            self.notations.clear();
+        }
+    }
+
+    /// Says that columns hold dates, whatever their cells look like.
+    pub(super) fn set_times(&mut self, columns: &[usize]) {
+        if !columns.is_empty() {
+            self.notations.resize(self.width, Notation::Plain);
+            columns.iter().for_each(|&column| self.notations[column] = Notation::Time);
+        }
+    }
+
+    /// How the numbers of a column are written.
+    fn notation(&self, column: usize) -> Notation {
+        self.notations.get(column).copied().unwrap_or_default()
+    }
+
+    /// Whether a column holds dates, which are decimal years (UTC) where numbers are asked for.
+    pub fn is_time(&self, column: usize) -> bool {
+        self.notation(column) == Notation::Time
+    }
+
+    /// The axis that the hemisphere letters of a column belong to.
+    pub(super) fn axis(&self, column: usize) -> Option<Axis> {
+        match self.notation(column) {
+            Notation::Degrees(axis) => axis,
+            _ => None,
+        }
+    }
+
+    /// Whether the numbers of a column are degrees with minutes or hemisphere letters.
+    pub(super) fn is_in_degrees(&self, column: usize) -> bool {
+        matches!(self.notation(column), Notation::Degrees(_))
+    }
+
+    /// How the file is written, if it is text.
+    pub(super) fn style(&self) -> &TextStyle {
+        &self.style
+    }
+
+    /// Says how the file is written.
+    pub(super) fn set_style(&mut self, style: TextStyle) {
+        self.style = style;
     }
 
     /// Says on which line the header or, without one, the first row stands, and whether its cells alone told which.
@@ -132,6 +209,20 @@ impl Table {
     /// Keeps in mind that the row on `line` has `found` cells and is left out.
     pub(super) fn push_ragged(&mut self, line: usize, found: usize) {
         self.ragged.push(line, None, RowFault::Ragged { wanted: self.width, found });
+    }
+
+    /// Keeps in mind that the row on `line` cannot be used and is left out.
+    pub(super) fn push_bad(&mut self, line: usize, fault: RowFault) {
+        self.ragged.push(line, None, fault);
+    }
+
+    /// Says where each row stands, and what is counted there.
+    pub(super) fn set_lines(&mut self, unit: &'static str, lines: &[usize]) {
+        assert_eq!(lines.len(), self.len(), "one place per row");
+        self.unit = unit;
+        self.ragged = RowErrorList::new(unit);
+        self.lines = Lines::default();
+        lines.iter().for_each(|&line| self.lines.push(line));
     }
 
     /// Says what may be behind rows of another number of cells.
@@ -219,14 +310,18 @@ impl Table {
         }
     }
 
-    /// A cell as a finite number of at most 1e140.
+    /// A cell as a finite number of at most 1e140. Dates are decimal years (UTC), and coordinates with minutes or hemisphere
+    /// letters are degrees.
     ///
     /// # Numerics
     /// The square of a larger number over σ² = 1e-12 overflows, and differences of infinities would be NaN.
     pub fn number(&self, row: usize, column: usize) -> Result<f64, RowFault> {
         let value = match &self.cells {
             Cells::Numbers(data) => data[row * self.width + column],
-            Cells::Columns(columns) => columns[column].number(row)?,
+            Cells::Columns(columns) => match self.notation(column) {
+                Notation::Plain => columns[column].number(row)?,
+                other => other.number(&columns[column].text(row))?,
+            },
         };
         match value {
             v if !v.is_finite() => Err(RowFault::NotFinite(v)),
@@ -245,9 +340,14 @@ impl Table {
         }
     }
 
-    /// Whether most cells of a column, as far as they are filled, are numbers.
+    /// Whether most cells of a column, as far as they are filled, are numbers; dates are not.
     pub fn is_numeric(&self, column: usize) -> bool {
         let Cells::Columns(columns) = &self.cells else { return true };
+        match self.notation(column) {
+            Notation::Plain => {}
+            Notation::Time => return false,
+            Notation::DecimalComma | Notation::Degrees(_) => return true,
+        }
         let column = &columns[column];
         let (mut numbers, mut filled) = (0, 0);
         for row in 0..self.len().min(LOOKED_AT) {
@@ -283,6 +383,8 @@ impl Table {
             cells,
             ragged: self.ragged.clone(),
             notices: self.notices.clone(),
+            notations: self.notations.clone(),
+            style: self.style.clone(),
             ..*self
         }
     }

@@ -15,14 +15,17 @@ pub(super) struct TextLines<'a> {
     line: usize,
     /// Bytes before the next line.
     next: usize,
+    /// Whether the text begins with a byte order mark.
+    marked: bool,
 }
 
 impl<'a> TextLines<'a> {
     /// Lines of at most `limit` bytes; a byte order mark is dropped.
     pub(super) fn new(name: &'a str, source: &'a mut dyn BufRead, limit: usize) -> Result<Self, DataError> {
-        let mut lines = Self { name, source, limit, returns: None, line: 0, next: 0 };
+        let mut lines = Self { name, source, limit, returns: None, line: 0, next: 0, marked: false };
         if lines.filled()?.starts_with("\u{feff}".as_bytes()) {
             lines.consume(3);
+            lines.marked = true;
         }
         Ok(lines)
     }
@@ -75,6 +78,11 @@ impl<'a> TextLines<'a> {
             return Err(DataError::NulByte { file: self.name.into(), line: self.line, offset: offset + at });
         }
         Ok(Some(offset))
+    }
+
+    /// Whether the text begins with the byte order mark of UTF-8.
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked
     }
 
     /// Number of the line read last, from 1.

@@ -153,7 +153,7 @@ impl LikelihoodBound {
 
 /// Rows x = x₀ ± σ ε at one noise level.
 #[derive(Debug, Clone)]
-struct Level {
+pub(super) struct Level {
     sigma: f64,
     x: Points,
     /// The posterior mean m of the base at each row.
@@ -161,7 +161,7 @@ struct Level {
 }
 
 impl Level {
-    fn new(base: &dyn BaseMeasure, x0: &Points, noise: &Points, sign: f64, sigma: f64) -> Self {
+    pub(super) fn new(base: &dyn BaseMeasure, x0: &Points, noise: &Points, sign: f64, sigma: f64) -> Self {
         let mut x = x0.clone();
         for (x, z) in x.as_mut_slice().iter_mut().zip(noise.as_slice()) {
             *x += sign * sigma * z;
@@ -171,7 +171,13 @@ impl Level {
     }
 
     /// Adds 2 G·(x₀ − m)/σ − |G|² of every row to `total`.
-    fn add_integrand(&self, denoiser: &dyn Denoiser, base: &dyn BaseMeasure, x0: &Points, total: &mut [f64]) {
+    pub(super) fn add_integrand(
+        &self,
+        denoiser: &dyn Denoiser,
+        base: &dyn BaseMeasure,
+        x0: &Points,
+        total: &mut [f64],
+    ) {
         let Self { sigma, x, mean } = self;
         let gain = denoiser.remainder_over(base, x, *sigma).unwrap_or_else(|| {
             let mut gain = denoiser.denoise(x, *sigma);

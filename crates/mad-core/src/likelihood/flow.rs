@@ -1,4 +1,4 @@
-//! Log-densities by the probability flow.
+//! Log-densities by the probability flow, for exact denoisers.
 
 use super::{FlowModel, blocks};
 use crate::{
@@ -29,6 +29,10 @@ impl FlowConfig {
 }
 
 /// log dp/dμ at every row of `x0`, which must lie on the manifold; μ is `base`, whose prior at σ_max the model starts from.
+///
+/// The density of the flow in ambient space is read at the manifold alone. That is the density on the manifold if the denoiser is
+/// exact. If its normal component is wrong, mass ends beside the manifold and the integral is not 1: use
+/// [`NormalisedBound`](super::NormalisedBound), which is normalised for every denoiser.
 ///
 /// # Formula
 /// Along the probability flow dx/dlog σ = v = x − D, started at x₀ with σ_min, log p_σ(x) falls at the rate div v.

@@ -1,10 +1,18 @@
 //! Log-densities on the manifold from a model of ambient space.
 
 mod bound;
+mod design;
 mod flow;
+mod normalised;
+mod normaliser;
+mod proposal;
 
 pub use bound::{BoundConfig, BoundPoints, LikelihoodBound, likelihood_bound};
+pub use design::BoundDesign;
 pub use flow::{FlowConfig, StepDoubling, log_ratio, step_doubling};
+pub use normalised::{DensityModel, NormalisedBound};
+pub use normaliser::{Effort, Normaliser};
+pub use proposal::Proposal;
 
 use crate::{Points, noise::Anchor, sample::Denoiser};
 

@@ -4,6 +4,7 @@
 //! [`METRICS`] lists those that need nothing else.
 
 mod chord;
+mod closest;
 mod drift;
 mod error;
 mod kernel;
@@ -13,6 +14,7 @@ mod total_variation;
 mod two_sample;
 
 pub use chord::Chord;
+pub use closest::{Closest, Distances, QUANTILES, closest};
 pub use drift::Drift;
 pub use error::MetricError;
 pub use kernel::{Kernel, Profile};

@@ -4,6 +4,7 @@ use super::{
     Drift, FloorSource, MetricError, floor, mmd,
     mmd::{check, subset},
     nearest_neighbour, total_variation,
+    two_sample::distinct,
 };
 use crate::{Points, manifold::Manifold};
 use serde::{Deserialize, Serialize};
@@ -55,7 +56,7 @@ pub struct MetricEntry {
 pub const METRICS: &[MetricEntry] = &[
     MetricEntry {
         name: "mmd",
-        summary: "maximum mean discrepancy: biased root with its floor, and unbiased square",
+        summary: "maximum mean discrepancy: biased root with its floor, and unbiased square; on distinct points as well if rows repeat",
         applies: |_| true,
         measure: measure_mmd,
     },
@@ -77,11 +78,12 @@ pub const METRICS: &[MetricEntry] = &[
     },
     MetricEntry {
         name: "two-sample",
-        summary: "accuracy of a nearest neighbour that tells samples from reference; 0.5 is indistinguishable",
+        summary: "accuracy of a nearest neighbour that tells distinct samples from distinct reference points; 0.5 is indistinguishable",
         applies: |_| true,
         measure: |c| {
             let t = nearest_neighbour(c.manifold, c.samples, c.reference, MOST_POINTS, c.seed)?;
-            let note = format!("± {:.4}, {} points each; 0.5 is indistinguishable", t.standard_error, t.points);
+            let distinct = if t.repeated > 0 { "distinct points" } else { "points" };
+            let note = format!("± {:.4}, {} {distinct} each; 0.5 is indistinguishable", t.standard_error, t.points);
             Ok(vec![number("nn_accuracy", t.accuracy, &note)])
         },
     },
@@ -102,7 +104,21 @@ fn at_most(points: &Points, seed: u64, draw: usize) -> Points {
     points.select(&subset(points.len(), points.len().min(MOST_POINTS), seed, draw))
 }
 
+/// The discrepancy as papers compute it, over all rows; where rows repeat, over distinct points as well.
 fn measure_mmd(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
+    let mut measured = measure_mmd_of(c, ["mmd", "mmd_floor", "mmd2_unbiased"], "points")?;
+    let [samples, reference] = [c.samples, c.reference].map(|points| distinct(c.manifold, points));
+    let repeats = samples.len() < c.samples.len() || reference.len() < c.reference.len();
+    if repeats {
+        let training = c.training.map(|points| distinct(c.manifold, points));
+        let c = Comparison { samples: &samples, reference: &reference, training: training.as_deref(), ..*c };
+        let names = ["mmd_distinct", "mmd_distinct_floor", "mmd2_distinct_unbiased"];
+        measured.extend(measure_mmd_of(&c, names, "distinct points")?);
+    }
+    Ok(measured)
+}
+
+fn measure_mmd_of(c: &Comparison, names: [&str; 3], points: &str) -> Result<Vec<Measurement>, MetricError> {
     let kernel = c.manifold.kernel();
     let (samples, reference) = (at_most(c.samples, c.seed, 0), at_most(c.reference, c.seed, 1));
     let found = mmd(c.manifold, &kernel, &samples, &reference)?;
@@ -114,12 +130,12 @@ fn measure_mmd(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
     };
     Ok(vec![
         number(
-            "mmd",
+            names[0],
             found.biased_root,
-            &format!("biased, root; {} against {} points; {}", samples.len(), reference.len(), found.kernel),
+            &format!("biased, root; {} against {} {points}; {}", samples.len(), reference.len(), found.kernel),
         ),
-        number("mmd_floor", level.value, &source),
-        number("mmd2_unbiased", found.unbiased_squared, "squared; zero on average for equal laws"),
+        number(names[1], level.value, &source),
+        number(names[2], found.unbiased_squared, "squared; zero on average for equal distributions"),
     ])
 }
 

@@ -5,9 +5,10 @@ use super::{
     chord::Chord,
     mmd::{check, subset},
 };
-use crate::{Points, manifold::Manifold};
+use crate::{Points, groups::Groups, manifold::Manifold};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Result of the nearest-neighbour two-sample test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -19,11 +20,14 @@ pub struct TwoSample {
     pub standard_error: f64,
     /// Points used of each sample.
     pub points: usize,
+    /// Rows of both samples that repeat an earlier row and were left out; none on finite sets, where equal rows are the data.
+    pub repeated: usize,
 }
 
-/// Leave-one-out accuracy of a nearest-neighbour classifier on equally many points of both samples, at most `limit` each.
+/// Leave-one-out accuracy of a nearest-neighbour classifier on equally many distinct points of both samples, at most `limit` each.
 ///
-/// Ties (repeated points) count by the share of the tied neighbours that have the point's own label.
+/// A row that occurs twice in the reference is its own nearest neighbour and would count as told apart, however good the
+/// samples are. Each sample is therefore reduced to distinct points first, except on finite sets. Ties count by the share of the tied neighbours that have the point's own label.
 ///
 /// # Reference
 /// Lopez-Paz and Oquab, Revisiting classifier two-sample tests, 2017.
@@ -36,6 +40,9 @@ pub fn nearest_neighbour(
 ) -> Result<TwoSample, MetricError> {
     check("two-sample", manifold, samples, "given", 2)?;
     check("two-sample", manifold, reference, "reference", 2)?;
+    let rows = samples.len() + reference.len();
+    let (samples, reference) = (distinct(manifold, samples), distinct(manifold, reference));
+    let repeated = rows - samples.len() - reference.len();
     let count = samples.len().min(reference.len()).min(limit.max(2));
     let mut pool = samples.select(&subset(samples.len(), count, seed, 0));
     pool.extend(&reference.select(&subset(reference.len(), count, seed, 1)));
@@ -57,5 +64,16 @@ pub fn nearest_neighbour(
         .collect();
     let n = same.len() as f64;
     let accuracy = same.iter().sum::<f64>() / n;
-    Ok(TwoSample { accuracy, standard_error: (accuracy * (1.0 - accuracy) / n).sqrt(), points: count })
+    Ok(TwoSample { accuracy, standard_error: (accuracy * (1.0 - accuracy) / n).sqrt(), points: count, repeated })
+}
+
+/// Each point once. On finite sets, where equal rows are the data, and where all rows are one point, all of them.
+pub(super) fn distinct<'a>(manifold: &dyn Manifold, points: &'a Points) -> Cow<'a, Points> {
+    if manifold.intrinsic_dim() == 0 {
+        return Cow::Borrowed(points);
+    }
+    match Groups::of(points).firsts() {
+        firsts if firsts.len() == points.len() || firsts.len() < 2 => Cow::Borrowed(points),
+        firsts => Cow::Owned(points.select(&firsts)),
+    }
 }

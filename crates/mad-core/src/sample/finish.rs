@@ -25,7 +25,7 @@ impl Finish<'_> {
         let drift = Drift::of(self.manifold, x);
         if self.projected {
             for (row, noised) in x.rows_mut().zip(noised.rows()) {
-                if let Some(base) = self.drawn_from {
+                if let Some(base) = self.drawn_from.filter(|base| base.is_finer_than_noise()) {
                     base.sample_posterior(noised, sigma, rng, row);
                 }
                 self.manifold.project(row);

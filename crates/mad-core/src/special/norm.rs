@@ -45,6 +45,12 @@ pub fn norm_minus_one(x: &[f64]) -> f64 {
     (sum + lost) / (length + 1.0)
 }
 
+/// ln Σ exp.
+pub fn log_sum_exp(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    largest + values.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -82,6 +82,9 @@ pub struct Best {
     pub step: u64,
     /// Bound on the negative log-likelihood; smaller is better.
     pub nll: f64,
+    /// Whether it is per unit of the file; scores of earlier versions are per unit that the model sees.
+    #[serde(default)]
+    pub file_units: bool,
 }
 
 impl Manifest {

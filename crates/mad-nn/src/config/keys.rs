@@ -5,7 +5,7 @@ use crate::{
     method::{METHODS, MethodSpec},
     net::NETWORKS,
 };
-use mad_core::sample::SAMPLERS;
+use mad_core::{data::SplitRule, sample::SAMPLERS};
 use toml::Value;
 
 /// Values a key may have.
@@ -21,6 +21,8 @@ pub enum Domain {
     Levels,
     /// A method, perhaps with options.
     Method,
+    /// A way to divide rows.
+    Split,
     /// Yes or no.
     Flag,
     /// Any text up to 4096 bytes.
@@ -99,7 +101,7 @@ pub const KEYS: &[Key] = &[
     key("bound_repeats", Domain::Count(1, 1000), "repeats of a validation with fresh noise"),
     key("select", Domain::Choice(|| vec!["best", "last"]), "weights a finished run answers with"),
     key("patience", Domain::Count(0, 1_000_000), "validations without progress before stopping; 0 for never"),
-    key("split", Domain::Choice(|| vec!["distinct", "random"]), "distinct keeps equal points in one part"),
+    key("split", Domain::Split, "how rows are divided into training, validation and test part"),
     key("fresh", Domain::Text, "named data set that makes new rows for every step; empty for the rows of the file"),
     neutral("sampler", Domain::Choice(|| SAMPLERS.iter().map(|s| s.name).collect()), "sampler if none is asked for"),
     neutral("nfe", Domain::Count(1, 1_000_000), "network calls per sample if not asked for"),
@@ -124,6 +126,7 @@ impl Key {
             (Domain::Choice(words), Value::String(v)) => words().contains(&v.as_str()).then(|| value.clone()),
             (Domain::Levels, Value::String(v)) => parse_levels(v).map(|_| value.clone()),
             (Domain::Method, Value::String(v)) => MethodSpec::parse(v).is_ok().then(|| value.clone()),
+            (Domain::Split, Value::String(v)) => v.parse().ok().map(|rule: SplitRule| Value::String(rule.to_string())),
             (Domain::Flag, Value::Boolean(_)) => Some(value.clone()),
             (Domain::Text, Value::String(v)) => (v.len() <= 4096).then(|| value.clone()),
             _ => None,
@@ -141,6 +144,7 @@ impl Key {
                 let names: Vec<_> = METHODS.iter().map(|m| m.name).collect();
                 format!("{}, perhaps with options such as rsgm:loss=dsmv (`mad list methods`)", names.join(", "))
             }
+            Domain::Split => SplitRule::KNOWN.into(),
             Domain::Flag => "true, false".into(),
             Domain::Text => "text of at most 4096 bytes".into(),
         }

@@ -27,7 +27,7 @@ use crate::{
 };
 use mad_core::{
     base::fit::version,
-    data::SplitKind,
+    data::SplitRule,
     manifold::Manifold,
     noise::{LevelDraw, NoiseRange},
 };
@@ -186,8 +186,8 @@ impl Config {
     }
 
     /// How rows are divided.
-    pub fn split_kind(&self) -> SplitKind {
-        if self.split == "random" { SplitKind::Random } else { SplitKind::Distinct }
+    pub fn split_rule(&self) -> SplitRule {
+        self.split.parse().expect("checked when the config was made")
     }
 
     /// How training draws noise levels.

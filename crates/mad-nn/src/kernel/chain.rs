@@ -11,7 +11,7 @@ use std::{borrow::Cow, ops::Range};
 
 use super::activation::{Activation, activate, activate_curved, activate_slope};
 use super::lanes::Lanes;
-use super::panels::{self, Buffer, pack, pack_transposed, unpack};
+use super::panels::{self, Aligned, Buffer, pack, pack_transposed, unpack};
 use super::parallel;
 use super::product::{multiply, multiply_transposed};
 use super::simd::{Simd, for_each_simd};
@@ -22,8 +22,9 @@ pub(super) const ROW_BLOCK: usize = 64;
 /// Rows of a weight gradient in one job; a multiple of every panel's width.
 const WEIGHT_BLOCK: usize = 64;
 
-/// Blocks of rows that a weight gradient takes at once: their panels fit into the nearest cache together.
-const BLOCKS_AT_ONCE: usize = 4;
+/// Blocks of rows that a weight gradient takes at once: their panels fit into the second cache together, and what is read and
+/// written between two such groups is worth more than the nearest one.
+const BLOCKS_AT_ONCE: usize = 8;
 
 /// Sizes of a chain y = act(x W + b) … W + b: the activation follows every layer but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -382,8 +383,8 @@ fn backward_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
 ) {
     let Block { rows, items, values, slopes, curvatures, output } = block;
     pack::<P>(output_gradient, plan.outputs(), output);
-    let mut room = [[0.0; P]; ROW_BLOCK];
-    let passing = &mut room[..*rows];
+    let mut room = Aligned([[0.0; P]; ROW_BLOCK]);
+    let passing = &mut room.0[..*rows];
     for index in (1..plan.layers.len()).rev() {
         let (before, after) = slopes.split_at_mut(index);
         let z = after.first().unwrap_or(output);
@@ -454,7 +455,7 @@ fn bend<const P: usize>(slopes: &mut [[f32; P]], curvatures: &[[f32; P]], passin
 
 /// W̄ and b̄ of every layer in the order of the plan.
 pub(super) fn weight_gradients(simd: Simd, plan: &Plan, trace: &Trace) -> Vec<f32> {
-    let mut gradients = Buffer::take(plan.len()).into_vec();
+    let mut gradients = panels::lend(plan.len());
     let mut jobs = Vec::new();
     let mut rest = &mut gradients[..];
     for (index, layer) in plan.layers.iter().enumerate() {
@@ -496,11 +497,14 @@ fn weight_gradient_body<L: Lanes, const M: usize, const P: usize, const FMA: boo
             let width = P.min(layer.outputs - column);
             if is_bias {
                 let values = |block| &Block::gradient::<P>(block, index, column).as_chunks::<P>().0[..block.items];
+                let mut sums = [0.0; P];
+                sums[..width].copy_from_slice(&target[column..column + width]);
                 for row in blocks.iter().flat_map(values) {
-                    for (sum, value) in target[column..column + width].iter_mut().zip(row) {
+                    for (sum, value) in sums.iter_mut().zip(row) {
                         *sum += value;
                     }
                 }
+                target[column..column + width].copy_from_slice(&sums[..width]);
                 continue;
             }
             for row in (0..height).step_by(P) {

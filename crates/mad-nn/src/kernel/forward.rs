@@ -3,7 +3,7 @@
 use super::activation::{activate, activate_slope};
 use super::chain::{Packed, Plan, ROW_BLOCK, scale};
 use super::lanes::Lanes;
-use super::panels::{self, pack, unpack};
+use super::panels::{self, Buffer, pack, unpack};
 use super::product::multiply;
 use super::simd::{Simd, for_each_simd};
 
@@ -18,17 +18,17 @@ pub struct Forward {
 /// Buffers of an evaluation. They grow on first use; later calls of the same size allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    current: Vec<f32>,
-    next: Vec<f32>,
-    slopes: Vec<f32>,
+    current: Buffer,
+    next: Buffer,
+    slopes: Buffer,
     /// Values and tangents of a block, row by row.
-    gathered: Vec<f32>,
+    gathered: Buffer,
 }
 
 /// Makes room for `length` numbers and returns them, whatever they are.
-fn room(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
+fn room(buffer: &mut Buffer, length: usize) -> &mut [f32] {
     if buffer.len() < length {
-        buffer.resize(length, 0.0);
+        *buffer = Buffer::take(length);
     }
     &mut buffer[..length]
 }

@@ -7,7 +7,7 @@
 //! In this order the inner loop of a product reads both factors one number after the other, be it x W, z Wᵀ or xᵀ z. Weights and
 //! what enters and leaves a chain are rearranged; what a layer computes is in panels from the start.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicUsize, Ordering},
@@ -43,12 +43,35 @@ pub(super) fn pack_transposed<const P: usize>(matrix: &[f32], columns: usize, pa
         // Blocks of columns, so that every line of the matrix that is fetched is used at once.
         const BLOCK: usize = 16;
         for (block, target) in panel.as_chunks_mut::<P>().0.chunks_mut(BLOCK).enumerate() {
-            for (j, row) in rows.chunks_exact(columns).enumerate() {
-                for (target, &value) in target.iter_mut().zip(&row[block * BLOCK..]) {
-                    target[j] = value;
+            for (group, rows) in rows.chunks(SIDE * columns).enumerate() {
+                let squares = match rows.len() == SIDE * columns {
+                    true => target.len() / SIDE,
+                    false => 0,
+                };
+                let (whole, rest) = target.split_at_mut(squares * SIDE);
+                for (square, target) in whole.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
+                    turn(&rows[block * BLOCK + square * SIDE..], columns, target, group * SIDE);
+                }
+                for (j, row) in rows.chunks_exact(columns).enumerate() {
+                    for (target, &value) in rest.iter_mut().zip(&row[block * BLOCK + squares * SIDE..]) {
+                        target[group * SIDE + j] = value;
+                    }
                 }
             }
         }
+    }
+}
+
+/// Side of the squares that are transposed in registers.
+const SIDE: usize = 4;
+
+/// Puts the transpose of a square at the start of `matrix` into `target`, from column `first` on.
+#[inline(always)]
+fn turn<const P: usize>(matrix: &[f32], columns: usize, target: &mut [[f32; P]; SIDE], first: usize) {
+    let rows: [[f32; SIDE]; SIDE] =
+        std::array::from_fn(|j| *matrix[j * columns..].first_chunk().expect("the square lies inside the matrix"));
+    for (i, target) in target.iter_mut().enumerate() {
+        target[first..first + SIDE].copy_from_slice(&rows.map(|row| row[i]));
     }
 }
 
@@ -64,14 +87,27 @@ pub(super) fn unpack<const P: usize>(panels: &[f32], columns: usize, matrix: &mu
     }
 }
 
-/// Numbers to be overwritten. On drop they wait to be taken again, so that no step has to ask the system for memory.
-#[derive(Debug)]
+/// Numbers to be overwritten, aligned to a cache line: a load of the widest register never touches two. On drop they wait to be
+/// taken again, so that no step has to ask the system for memory.
+///
+/// The vector is longer than the buffer by [`SLACK`]; the buffer begins at its first aligned number.
+#[derive(Debug, Default)]
 pub(crate) struct Buffer(Vec<f32>);
+
+/// Bytes of a cache line, and of the widest register.
+const LINE: usize = 64;
+
+/// Numbers that may have to be skipped until a line begins.
+const SLACK: usize = LINE / size_of::<f32>() - 1;
+
+/// A value that begins with a cache line.
+#[repr(align(64))]
+pub(super) struct Aligned<T>(pub(super) T);
 
 /// Buffers that wait. Sizes come from networks and blocks of rows, so there are few different ones.
 static WAITING: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
 
-/// Buffers that became plain numbers and were not recycled yet.
+/// Plain numbers that were lent and not recycled yet.
 static LENT: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that may wait; what is beyond goes back to the allocator.
@@ -80,18 +116,27 @@ const MOST_WAITING: usize = 256 << 20;
 impl Buffer {
     /// A buffer of `length` numbers, whatever they are.
     pub(crate) fn take(length: usize) -> Self {
-        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        match waiting.iter().rposition(|buffer| buffer.len() == length) {
-            Some(place) => Self(waiting.swap_remove(place)),
-            None => Self(vec![0.0; length]),
-        }
+        Self(take(length + SLACK))
     }
 
-    /// The numbers themselves, which do not come back by themselves: see [`recycle`].
-    pub(crate) fn into_vec(mut self) -> Vec<f32> {
-        LENT.fetch_add(1, Ordering::Relaxed);
-        std::mem::take(&mut self.0)
+    fn range(&self) -> Range<usize> {
+        let first = self.0.as_ptr().align_offset(LINE).min(SLACK);
+        first..first + self.0.len().saturating_sub(SLACK)
     }
+}
+
+fn take(length: usize) -> Vec<f32> {
+    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    match waiting.iter().rposition(|numbers| numbers.len() == length) {
+        Some(place) => waiting.swap_remove(place),
+        None => vec![0.0; length],
+    }
+}
+
+/// Plain numbers to be overwritten, which come back only through [`recycle`].
+pub(crate) fn lend(length: usize) -> Vec<f32> {
+    LENT.fetch_add(1, Ordering::Relaxed);
+    take(length)
 }
 
 /// Lets gradients that nobody needs any more be overwritten by the next step that wants as many.
@@ -120,18 +165,21 @@ impl Deref for Buffer {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
-        &self.0
+        self.0.get(self.range()).unwrap_or_default()
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [f32] {
-        &mut self.0
+        let range = self.range();
+        self.0.get_mut(range).unwrap_or_default()
     }
 }
 
 impl Clone for Buffer {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        let mut copy = Self::take(self.len());
+        copy.copy_from_slice(self);
+        copy
     }
 }

@@ -12,13 +12,19 @@ pub(super) trait Tiles {
     fn tile<const K: usize>(&mut self, first: usize);
 }
 
-/// Covers `rows` rows with tiles of M, and of 4, 2 and 1 at the end.
+/// Covers `rows` rows with tiles of M, and of 8, 4, 2 and 1 at the end.
+///
+/// Low tiles wait for loads of the right factor, so the last rows are cut into two tiles of 8 rather than into M and 4.
 #[inline(always)]
 pub(super) fn cover<const M: usize>(rows: usize, tiles: &mut impl Tiles) {
     let mut first = 0;
-    while first + M <= rows {
+    while first + M <= rows && (M <= 8 || rows - first != 16) {
         tiles.tile::<M>(first);
         first += M;
+    }
+    while M > 8 && first + 8 <= rows {
+        tiles.tile::<8>(first);
+        first += 8;
     }
     while first + 4 <= rows {
         tiles.tile::<4>(first);

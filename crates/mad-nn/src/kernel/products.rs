@@ -2,7 +2,7 @@
 
 use super::chain::{Block, Packed, Plan, ROW_BLOCK, Trace, weight_gradients};
 use super::lanes::Lanes;
-use super::panels::recycle;
+use super::panels::{Aligned, recycle};
 use super::parallel;
 use super::product::multiply;
 use super::simd::{Simd, for_each_simd};
@@ -40,8 +40,8 @@ fn multiply_block_body<L: Lanes, const M: usize, const P: usize, const FMA: bool
     packed: &Packed,
     block: &mut Block,
 ) {
-    let mut room = [[0.0; P]; ROW_BLOCK];
-    let target = &mut room[..block.rows];
+    let mut room = Aligned([[0.0; P]; ROW_BLOCK]);
+    let target = &mut room.0[..block.rows];
     for index in 0..plan.layers().len() {
         for (weight, _) in packed.panels::<P>(plan, index) {
             multiply::<L, M, P>(&block.values[index], weight, std::hint::black_box(&mut *target));

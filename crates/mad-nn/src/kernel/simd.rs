@@ -61,6 +61,11 @@ impl Simd {
         NAMES[self.0 as usize]
     }
 
+    /// Whether multiply-adds are rounded once. Sets for which this is true give the same bits.
+    pub fn fuses(self) -> bool {
+        fuses(self)
+    }
+
     /// Columns of a panel, P of the tiles in [`for_each_simd`].
     pub(crate) fn panel_columns(self) -> usize {
         panel_columns(self)
@@ -142,4 +147,13 @@ fn panel_columns_body<L: Lanes, const M: usize, const P: usize, const FMA: bool>
 
 for_each_simd! {
     tiled fn panel_columns() -> usize = panel_columns_body
+}
+
+#[inline(always)]
+fn fuses_body<const FMA: bool>() -> bool {
+    FMA
+}
+
+for_each_simd! {
+    fn fuses() -> bool = fuses_body
 }

@@ -132,32 +132,52 @@ fn fused_chain_is_the_same_bits_on_any_number_of_threads() {
     }
 }
 
+/// Output, gradients of weights and input, of values alone and with tangents along two directions.
+fn results(simd: Simd, plan: &Plan, rows: usize) -> Vec<Vec<f32>> {
+    let weights = weights(plan);
+    let run = |parts| {
+        let (input, gradient) = (series(parts * rows * plan.inputs(), 1), series(parts * rows * plan.outputs(), 4));
+        let (output, trace) = super::chain::forward(simd, plan, &weights, &input, parts);
+        let (of_weights, of_input) = super::chain::backward(simd, plan, trace, &gradient, parts, true);
+        if parts == 1 {
+            let mut evaluated = vec![0.0; output.len()];
+            Forward::with(simd, plan.clone(), &weights).eval(&input, rows, &mut Scratch::default(), &mut evaluated);
+            assert_eq!(output, evaluated, "{simd:?}: training and evaluation");
+        }
+        [output, of_weights, of_input.expect("it was asked for")]
+    };
+    [run(1), run(3)].concat()
+}
+
 /// Each set of instructions that this processor has, forward and backward, against the portable one.
 #[test]
 fn instruction_sets_agree_to_rounding() {
     for (sizes, rows) in SIZES {
         let plan = Plan::new(sizes, Activation::Sin);
-        let (weights, input) = (weights(&plan), series(rows * plan.inputs(), 1));
-        let gradient = series(rows * plan.outputs(), 4);
-        let tangents = |simd| {
-            let (input, gradient) = (series(3 * rows * plan.inputs(), 1), series(3 * rows * plan.outputs(), 4));
-            let (output, trace) = super::chain::forward(simd, &plan, &weights, &input, 3);
-            let (of_weights, of_input) = super::chain::backward(simd, &plan, trace, &gradient, 3, true);
-            [output, of_weights, of_input.expect("it was asked for")]
-        };
-        let run = |simd| {
-            let (output, trace) = super::chain::forward(simd, &plan, &weights, &input, 1);
-            let (of_weights, of_input) = super::chain::backward(simd, &plan, trace, &gradient, 1, true);
-            let mut evaluated = vec![0.0; output.len()];
-            Forward::with(simd, plan.clone(), &weights).eval(&input, rows, &mut Scratch::default(), &mut evaluated);
-            assert_eq!(output, evaluated, "{simd:?}: training and evaluation");
-            [output, of_weights, of_input.expect("it was asked for")]
-        };
+        let expected = results(Simd::portable(), &plan, rows);
         let widest = sizes.iter().copied().max().unwrap_or(1);
-        let results = |simd| run(simd).into_iter().chain(tangents(simd));
         for simd in Simd::available() {
-            for (found, expected) in results(simd).zip(results(Simd::portable())) {
-                assert_close(&found, &expected, 3 * widest * widest.max(rows), &format!("{simd:?} {sizes:?}"));
+            for (found, expected) in results(simd, &plan, rows).iter().zip(&expected) {
+                assert_close(found, expected, 3 * widest * widest.max(rows), &format!("{simd:?} {sizes:?}"));
+            }
+        }
+    }
+}
+
+/// Tiles differ between sets, the order of every sum does not: sets with fused multiply-add give the same bits.
+#[test]
+fn fused_instruction_sets_give_the_same_bits() {
+    let bits = |simd, plan: &Plan, rows| -> Vec<u32> {
+        results(simd, plan, rows).concat().into_iter().map(f32::to_bits).collect()
+    };
+    let mut fused = Simd::available().into_iter().filter(|simd| simd.fuses());
+    let Some(first) = fused.next() else { return };
+    for simd in fused {
+        for (sizes, rows) in SIZES {
+            for activation in ACTIVATIONS {
+                let plan = Plan::new(sizes, activation);
+                let same = bits(simd, &plan, rows) == bits(first, &plan, rows);
+                assert!(same, "{} and {}: {activation:?} {sizes:?} x {rows}", simd.name(), first.name());
             }
         }
     }

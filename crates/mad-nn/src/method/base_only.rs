@@ -135,6 +135,10 @@ impl Fitted for BaseModel {
         points.par_rows().map(|x| self.base.log_weight(x) + self.log_jacobian).collect()
     }
 
+    fn log_density_with(&self, _points: &Points, log_weights: &[f64], _steps: usize) -> Vec<f64> {
+        log_weights.iter().map(|weight| weight + self.log_jacobian).collect()
+    }
+
     fn likelihood(&self, points: &Points) -> Likelihood {
         Likelihood::exact(self.log_density(points, 0))
     }

@@ -12,12 +12,16 @@ use burn::tensor::Device;
 use mad_core::{
     Points,
     base::{BaseMeasure, Finite, fit::distinct},
-    likelihood::{BoundConfig, FlowConfig, likelihood_bound, log_ratio},
+    likelihood::{BoundConfig, DensityModel, NormalisedBound, Normaliser, likelihood_bound},
     manifold::Manifold,
     noise::Anchor,
     sample::{Generate, SampleError, lookup},
 };
-use std::{ops::ControlFlow, sync::Arc};
+use rayon::prelude::*;
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, OnceLock},
+};
 
 /// Noise levels of the likelihood bound that is reported; more than in training.
 const BOUND_LEVELS: usize = 64;
@@ -104,6 +108,7 @@ impl Method for Anchored {
             manifold: run.manifold().clone(),
             generate,
             log_jacobian: run.columns().points.log_jacobian(),
+            normalised: OnceLock::new(),
         }))
     }
 }
@@ -269,13 +274,36 @@ struct FittedDenoiser {
     manifold: Arc<dyn Manifold>,
     generate: Generate,
     log_jacobian: f64,
+    /// The density, normalised when it is first needed.
+    normalised: OnceLock<NormalisedBound>,
 }
 
 impl FittedDenoiser {
-    /// The log-ratio to the base turned into a log-density.
-    fn densities(&self, points: &Points, ratios: Vec<f64>) -> Vec<f64> {
-        let rows = points.rows().zip(ratios);
-        rows.map(|(x, ratio)| ratio + self.base.log_weight(x) + self.log_jacobian).collect()
+    fn log_weights(&self, points: &Points) -> Vec<f64> {
+        points.par_rows().with_min_len(64).map(|x| self.base.log_weight(x)).collect()
+    }
+
+    /// Log-ratios to the base and its log-weights as log-densities.
+    fn densities(&self, log_weights: &[f64], ratios: Vec<f64>) -> Vec<f64> {
+        ratios.into_iter().zip(log_weights).map(|(ratio, weight)| ratio + weight + self.log_jacobian).collect()
+    }
+
+    /// Whether the model is its base measure, because the network adds nothing.
+    fn is_base(&self) -> bool {
+        self.base.is_proper() && self.denoiser.is_base_alone()
+    }
+
+    fn normalised(&self) -> &NormalisedBound {
+        self.normalised.get_or_init(|| {
+            let model = DensityModel {
+                denoiser: &self.denoiser,
+                base: self.base.as_ref(),
+                manifold: self.manifold.as_ref(),
+                range: self.denoiser.range(),
+            };
+            // Samples that are not finite leave the normaliser unknown.
+            NormalisedBound::new(model, &|n| Some(self.draw(&SampleRequest::new(0), n).ok()?.0))
+        })
     }
 }
 
@@ -300,19 +328,32 @@ impl Fitted for FittedDenoiser {
     }
 
     /// # Formula
-    /// log dp/dvol(x) = log dp/dμ(x) + log dμ/dvol(x) − Σ ln scale, the sum over standardised columns.
+    /// log dp̂/dvol(x) = log dp̂/dμ(x) + log dμ/dvol(x) − Σ ln scale, the sum over standardised columns, with p̂ the
+    /// [normalised bound](NormalisedBound).
     fn log_density(&self, points: &Points, steps: usize) -> Vec<f64> {
-        let flow = FlowConfig { range: self.denoiser.range(), steps };
-        self.densities(points, log_ratio(&self.denoiser, self.base.as_ref(), points, &flow))
+        self.log_density_with(points, &self.log_weights(points), steps)
+    }
+
+    fn log_density_with(&self, points: &Points, log_weights: &[f64], _steps: usize) -> Vec<f64> {
+        let ratios = match self.is_base() {
+            true => vec![0.0; points.len()],
+            false => self.normalised().log_ratio(&self.denoiser, self.base.as_ref(), points),
+        };
+        self.densities(log_weights, ratios)
+    }
+
+    fn normaliser(&self) -> Option<Normaliser> {
+        Some(if self.is_base() { Normaliser::ONE } else { self.normalised().normaliser() })
     }
 
     fn likelihood(&self, points: &Points) -> Likelihood {
         let config = BoundConfig { levels: BOUND_LEVELS, ..BoundConfig::default() };
         let bound = likelihood_bound(&self.denoiser, self.base.as_ref(), self.denoiser.range(), points, &config);
-        Likelihood::bound(self.densities(points, bound.per_point))
+        Likelihood::bound(self.densities(&self.log_weights(points), bound.per_point))
     }
 
     fn condition(&mut self, c: Vec<f64>, guidance: f64) {
         self.denoiser = self.denoiser.clone().given(c, guidance);
+        self.normalised = OnceLock::new();
     }
 }

@@ -1,6 +1,6 @@
 //! What a trained model answers, whatever it was trained by.
 
-use mad_core::{Moments, Points, metrics::Drift, sample::SampleError};
+use mad_core::{Moments, Points, likelihood::Normaliser, metrics::Drift, sample::SampleError};
 use std::ops::ControlFlow;
 
 /// How samples are wanted.
@@ -81,6 +81,16 @@ pub trait Fitted: Send + Sync {
     /// Log-density with respect to volume (the counting measure on finite sets) and per original unit of real columns, in
     /// nats. `steps` is the number of steps where a flow must be followed.
     fn log_density(&self, points: &Points, steps: usize) -> Vec<f64>;
+
+    /// As [`Fitted::log_density`], given log dμ/dvol of the run's base at the points, which need not be computed again.
+    fn log_density_with(&self, points: &Points, _log_weights: &[f64], steps: usize) -> Vec<f64> {
+        self.log_density(points, steps)
+    }
+
+    /// The normaliser that densities are divided by, for methods that have to estimate it.
+    fn normaliser(&self) -> Option<Normaliser> {
+        None
+    }
 
     /// The score to report on unseen points: as [`Fitted::log_density`], or a bound where that is sharper or cheaper.
     fn likelihood(&self, points: &Points) -> Likelihood;

@@ -19,7 +19,7 @@ use crate::{
     method::{Graded, Objective},
     net::Layout,
     run::{RunError, make_folder, require_resumable, text},
-    train::{Observer, Outcome, Trainee, Training, Validation, train_with},
+    train::{Observer, Outcome, Trainee, Training, TrainingStatus, Validation, train_with},
 };
 use burn::tensor::Device;
 use mad_core::rng::{Purpose, stream};
@@ -173,6 +173,11 @@ impl PoseRun {
     /// Lines of `metrics.jsonl`, oldest first.
     pub fn metrics(&self) -> Result<Vec<serde_json::Value>, PoseError> {
         Ok(crate::run::metrics(&self.path)?)
+    }
+
+    /// How far the run is trained.
+    pub fn status(&self) -> Result<TrainingStatus, PoseError> {
+        Ok(TrainingStatus::of(&self.checkpoints(), self.config.steps).map_err(RunError::from)?)
     }
 
     /// Steps of the checkpoints in the folder, rising.

@@ -5,7 +5,7 @@ use crate::{config::Config, disk::Disk, memory};
 use mad_core::{
     Points,
     base::BaseChoice,
-    data::{Columns, points_to_npy},
+    data::{Columns, SplitSummary, points_to_npy},
     manifold::{Manifold, PointTable},
 };
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,8 @@ pub struct Contents {
     pub supports: Vec<(String, PointTable)>,
     /// Resolved settings.
     pub config: Config,
+    /// What the parts are made of, if they were divided here.
+    pub split: Option<SplitSummary>,
 }
 
 impl Contents {

@@ -37,7 +37,7 @@ use crate::{
     method::Fitted,
     net::{Layout, Model},
     pose::PoseRun,
-    train::Fresh,
+    train::{Fresh, TrainingStatus},
 };
 use mad_core::{
     Points,
@@ -219,9 +219,21 @@ impl Run {
         self.config.method_spec().entry.method.fitted(self, &state.weights.ema)
     }
 
-    /// Lines of `metrics.jsonl`, oldest first.
+    /// How far the run is trained.
+    pub fn status(&self) -> Result<TrainingStatus, CheckpointError> {
+        TrainingStatus::of(&self.checkpoints(), self.config.steps)
+    }
+
+    /// Lines of `metrics.jsonl`, oldest first, with likelihoods per unit of the file.
     pub fn metrics(&self) -> Result<Vec<serde_json::Value>, RunError> {
-        metrics(&self.path)
+        let mut lines = metrics(&self.path)?;
+        let jacobian = self.columns.points.log_jacobian();
+        for line in lines.iter_mut().filter(|line| line["file_units"] != true) {
+            if let Some(nll) = line["nll"].as_f64() {
+                line["nll"] = (nll - jacobian).into();
+            }
+        }
+        Ok(lines)
     }
 }
 

@@ -8,7 +8,7 @@ use mad_core::{
         BaseChoice,
         fit::{FitError, FitOptions, fit_kde, fit_mixture},
     },
-    data::{ColumnOptions, Columns, DataError, FRACTIONS, Layout, Loaded, Split, Table, duplicates, read_base},
+    data::{self, Columns, DataError, FRACTIONS, Loaded, Split, Table, duplicates, read_base},
     manifold::Manifold,
 };
 
@@ -44,7 +44,7 @@ impl Contents {
     ) -> Result<Self, PrepareError> {
         let Loaded { manifold, mut columns, mut points, supports, .. } = loaded;
         let config = Config::resolve_for(settings, manifold.as_ref(), Some(duplicates(&points).distinct))?;
-        let split = Split::new(&points, config.split_kind(), FRACTIONS, config.seed)?;
+        let split = Split::by(&config.split_rule(), table, manifold.as_ref(), &points, FRACTIONS, config.seed)?;
         columns.fit(&mut points, &split.train);
         let (condition, conditions) = match config.condition.as_str() {
             "" => (None, None),
@@ -63,6 +63,7 @@ impl Contents {
         };
         let mut parts = Parts::cut(&points, &split);
         // Large tables are not held twice.
+        let summary = split.summary.clone();
         drop((points, split));
         parts.canonicalise(manifold.as_ref());
         // As a base a mixture may be all that is known.
@@ -75,7 +76,7 @@ impl Contents {
             (text, _) => read_base(text, manifold.ambient_dim())?,
         };
         let columns = RunColumns { points: columns, condition };
-        Ok(Self { manifold, base, parts, conditions, columns, supports, config })
+        Ok(Self { manifold, base, parts, conditions, columns, supports, config, split: Some(summary) })
     }
 }
 
@@ -101,9 +102,7 @@ impl Parts {
 
 /// Numeric columns that the model is conditioned on, standardised by the training rows.
 fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Columns, Points), DataError> {
-    let count = names.split(',').filter(|name| !name.trim().is_empty()).count();
-    let options = ColumnOptions { columns: Some(names.to_owned()), ..ColumnOptions::default() };
-    let mut columns = Columns::find(&Layout::Real(count), table, &options)?;
+    let mut columns = data::condition_columns(table, names)?;
     let mut values = columns.decode(table)?.points;
     columns.fit(&mut values, &split.train);
     Ok((columns, values))

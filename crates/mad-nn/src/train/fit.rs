@@ -26,6 +26,10 @@ impl Trainee for Run {
         Run::identity(self)
     }
 
+    fn log_jacobian(&self) -> f64 {
+        self.columns().points.log_jacobian()
+    }
+
     fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
         self.config().method_spec().entry.method.objective(self)
     }

@@ -19,6 +19,8 @@ pub(super) enum Line<'a> {
     Validation {
         #[serde(flatten)]
         validation: &'a Validation,
+        /// The likelihood is per unit of the file; lines of earlier versions have no such field and are not.
+        file_units: bool,
     },
 }
 

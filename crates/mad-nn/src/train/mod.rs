@@ -7,6 +7,7 @@ mod log;
 mod observer;
 mod rows;
 mod session;
+mod status;
 mod step;
 mod validate;
 
@@ -17,6 +18,7 @@ pub use observer::{Observer, Silent, StepReport};
 pub(crate) use rows::require_law;
 pub use rows::{Fresh, Rows};
 pub use session::{Outcome, Trained, Trainee, Training, train, train_with};
+pub use status::TrainingStatus;
 pub use step::{Batch, BatchSource, Stepped, Trainer, gradient};
 pub use validate::Validation;
 pub(crate) use validate::{Validator, summary};

@@ -62,6 +62,12 @@ pub trait Trainee {
     /// What is minimised.
     fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError>;
 
+    /// Logarithm of the factor by which densities per unit of the file exceed those per unit that the model sees; scores are
+    /// kept per unit of the file.
+    fn log_jacobian(&self) -> f64 {
+        0.0
+    }
+
     /// Where its checkpoints stand.
     fn checkpoints(&self) -> PathBuf {
         self.path().join("checkpoints")
@@ -127,6 +133,16 @@ fn range_of(numbers: &[f64]) -> Option<(f64, f64)> {
     Some((smallest, numbers.iter().copied().fold(smallest, f64::max)))
 }
 
+/// A state with its best score per unit of the file; those of earlier versions are per unit that the model sees.
+fn in_file_units(mut state: State, log_jacobian: f64) -> State {
+    if let Some(best) = &mut state.progress.best
+        && !best.file_units
+    {
+        *best = Best { nll: best.nll - log_jacobian, file_units: true, ..*best };
+    }
+    state
+}
+
 /// A run being trained.
 struct Session<'a> {
     run: &'a dyn Trainee,
@@ -143,7 +159,9 @@ impl<'a> Session<'a> {
         let (training, folder) = (run.training(), run.checkpoints());
         let saved = checkpoint::steps(&folder)?.last().copied();
         let state = match saved {
-            Some(step) => checkpoint::load(&folder, step, objective.layout(), &run.identity())?,
+            Some(step) => {
+                in_file_units(checkpoint::load(&folder, step, objective.layout(), &run.identity())?, run.log_jacobian())
+            }
             None => State { weights: Weights::new(objective.initialise(training.seed)), progress: Progress::default() },
         };
         let log = Log::open(disk, run.path(), saved)?;
@@ -232,17 +250,18 @@ impl<'a> Session<'a> {
         let Some(mut validation) = self.objective.validate(&self.state.weights.ema, step) else {
             return Ok(());
         };
+        validation.nll -= self.run.log_jacobian();
         let progress = &mut self.state.progress;
         // A score that is not a number is never the best one.
         validation.best = validation.nll.is_finite() && progress.best.is_none_or(|best| validation.nll < best.nll);
         if validation.best {
-            progress.best = Some(Best { step, nll: validation.nll });
+            progress.best = Some(Best { step, nll: validation.nll, file_units: true });
             progress.stale = 0;
         } else {
             progress.stale += 1;
             progress.stopped_early = self.training.patience > 0 && progress.stale >= self.training.patience;
         }
-        self.log.write(&Line::Validation { validation: &validation })?;
+        self.log.write(&Line::Validation { validation: &validation, file_units: true })?;
         observer.validated(&validation);
         if validation.best && self.training.select == Select::Best {
             self.save(observer)?;
@@ -274,5 +293,21 @@ impl<'a> Session<'a> {
             true => Err(TrainError::GivenUp { step: self.state.progress.step }),
             false => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn best_scores_of_earlier_versions_are_brought_to_the_units_of_the_file_once() {
+        let best = |nll, file_units| {
+            let progress = Progress { best: Some(Best { step: 3, nll, file_units }), ..Progress::default() };
+            let state = in_file_units(State { weights: Weights::new(Vec::new()), progress }, -6.82);
+            state.progress.best.map(|best| (best.nll, best.file_units))
+        };
+        assert_eq!(best(2.56, false), Some((2.56 + 6.82, true)));
+        assert_eq!(best(9.38, true), Some((9.38, true)));
     }
 }

@@ -21,7 +21,8 @@ const MAX_KEPT: usize = 1 << 24;
 pub struct Validation {
     /// Steps done.
     pub step: u64,
-    /// Mean negative log-likelihood with respect to volume, in nats, or an upper bound on it.
+    /// Mean negative log-likelihood with respect to volume, in nats, or an upper bound on it; per unit of the file once it is
+    /// logged.
     pub nll: f64,
     /// Mean log-density with respect to the base measure, or a lower bound on it.
     pub log_ratio: f64,

@@ -231,22 +231,17 @@ pub(super) fn backward(
             backward_block(simd, graph, packed, &writes, block, gradient, &mut room, sums);
         }
     });
-    let mut all = parts.into_iter();
-    let mut sum = all.next().unwrap_or_else(|| {
-        let mut none = Buffer::take(length);
-        none.fill(0.0);
-        none
-    });
-    let rest: Vec<Buffer> = all.collect();
+    let mut sum = panels::lend(length);
     const CHUNK: usize = 1 << 14;
     parallel::for_each(sum.chunks_mut(CHUNK).enumerate(), |(index, sum)| {
-        for part in &rest {
+        sum.fill(0.0);
+        for part in &parts {
             for (sum, value) in sum.iter_mut().zip(&part[index * CHUNK..]) {
                 *sum += value;
             }
         }
     });
-    sum.into_vec()
+    sum
 }
 
 /// Gradients of all maps, with margins of zeros that nobody writes to.

@@ -44,7 +44,7 @@ pub fn clustered(manifold: &dyn Manifold, n: usize, index: u64) -> Points {
     points
 }
 
-fn partial(settings: &[&str]) -> Partial {
+pub fn partial(settings: &[&str]) -> Partial {
     let mut partial = Partial::new();
     for setting in settings {
         partial.set(setting).unwrap();
@@ -71,15 +71,28 @@ pub fn contents(spec: &str, settings: &[&str]) -> Contents {
         test: clustered(manifold.as_ref(), 60, 2),
     };
     let columns = RunColumns { points: table(&parts.train).1, condition: None };
-    Contents { manifold, base: BaseChoice::Default, parts, conditions: None, columns, supports: Vec::new(), config }
+    Contents {
+        manifold,
+        base: BaseChoice::Default,
+        parts,
+        conditions: None,
+        columns,
+        supports: Vec::new(),
+        config,
+        split: None,
+    }
 }
 
 /// A run made from a table of `rows` points, as the program makes it: rows divided, base measure fitted.
 pub fn prepared(spec: &str, rows: usize, settings: &[&str]) -> Contents {
-    let manifold = manifold(spec);
-    let points = clustered(manifold.as_ref(), rows, 0);
-    let (table, columns) = table(&points);
-    let loaded = Loaded { manifold, columns, points, notices: Vec::new(), supports: Vec::new() };
+    prepared_from(spec, &clustered(manifold(spec).as_ref(), rows, 0), settings)
+}
+
+/// As [`prepared`], from these points.
+pub fn prepared_from(spec: &str, points: &Points, settings: &[&str]) -> Contents {
+    let (table, columns) = table(points);
+    let loaded =
+        Loaded { manifold: manifold(spec), columns, points: points.clone(), notices: Vec::new(), supports: Vec::new() };
     Contents::new(&table, loaded, &partial(settings)).unwrap()
 }
 

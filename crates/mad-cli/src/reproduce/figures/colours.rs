@@ -27,7 +27,7 @@ mod tests {
         let colours = of_methods(["RSGM", "DSM", "FFF", "mad"]);
         assert_eq!((colours[1], colours[3]), (category(1), category(0)));
         assert_eq!((colours[0], colours[2]), (category(2), category(3)));
-        let kinds = of_methods(["MAD, uniform base", "DSM, default", "MAD, default", "RFM"]);
+        let kinds = of_methods(["MAD, uniform base", "DSM, same settings", "MAD + fitted base", "RFM"]);
         assert_eq!(kinds, [0, 1, 2, 3].map(category));
     }
 }

@@ -156,6 +156,10 @@ impl BaseMeasure for VonMisesFisherMixture {
 
     /// # Formula
     /// Component j with probability r_j, on each of its spheres one of the sides ±μ_jb, then vMF(η_jb/|η_jb|, |η_jb|).
+    fn is_finer_than_noise(&self) -> bool {
+        true
+    }
+
     fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
         self.look(x, sigma, |seen| {
             let groups = seen.groups.iter().zip(&seen.shares);

@@ -11,7 +11,7 @@ const SHOWN: usize = 3;
 pub struct ColumnReport {
     /// Its name, or `column3` for the third of a file without names.
     pub name: String,
-    /// `numbers` or `text`.
+    /// `numbers`, `dates` or `text`.
     pub kind: &'static str,
     /// What it holds of a point; absent if it is not used.
     pub role: Option<String>,
@@ -21,9 +21,9 @@ pub struct ColumnReport {
     pub filled: usize,
     /// Cells that are blank or say `NA` and the like.
     pub missing: usize,
-    /// Cells of a column of numbers that hold anything else.
+    /// Cells of a column of numbers or dates that hold anything else.
     pub not_numbers: usize,
-    /// Smallest number.
+    /// Smallest number; dates are decimal years (UTC).
     pub min: Option<f64>,
     /// Largest number.
     pub max: Option<f64>,
@@ -37,10 +37,14 @@ pub struct ColumnReport {
 
 impl ColumnReport {
     pub(super) fn of(table: &Table, column: usize, used: Option<&ColumnUse>) -> Self {
-        let numeric = table.is_numeric(column);
+        let (numeric, dates) = (table.is_numeric(column), table.is_time(column));
         let mut report = Self {
             name: table.column_name(column),
-            kind: if numeric { "numbers" } else { "text" },
+            kind: match (numeric, dates) {
+                (true, _) => "numbers",
+                (_, true) => "dates",
+                _ => "text",
+            },
             role: used.map(|u| u.role.clone()),
             why: used.map(|u| u.why),
             filled: 0,
@@ -54,7 +58,7 @@ impl ColumnReport {
         };
         let words = table.words(column);
         report.values = words.as_ref().map(Vec::len);
-        if numeric {
+        if numeric || dates {
             report.count_numbers(table, column);
         } else if let Some(mut words) = words {
             for (word, count) in &words {
@@ -78,7 +82,7 @@ impl ColumnReport {
                     (min, max, sum) = (min.min(x), max.max(x), sum + x);
                 }
                 Err(RowFault::Blank) => self.missing += 1,
-                Err(RowFault::NotANumber(text)) if is_missing(&text) => self.missing += 1,
+                Err(RowFault::NotANumber(text) | RowFault::NotATime(text)) if is_missing(&text) => self.missing += 1,
                 Err(_) => self.not_numbers += 1,
             }
         }

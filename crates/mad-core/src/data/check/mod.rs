@@ -4,7 +4,7 @@ mod column;
 mod suggest;
 
 pub use column::ColumnReport;
-pub use suggest::{Suggestion, suggest};
+pub use suggest::{Suggestion, suggest, unusable};
 
 use super::{
     ColumnOptions, DataError, Duplicates, FRACTIONS, LoadError, SplitKind, Table, columns::Attempt, duplicates, load,
@@ -51,6 +51,8 @@ pub struct BadRows {
     pub kinds: Vec<(String, usize)>,
     /// The first of them, in words.
     pub first: Vec<String>,
+    /// All of them in lines of text, grouped by column and kind of fault if they are many.
+    pub told: Vec<String>,
     /// What may be behind them.
     pub hint: Option<String>,
 }
@@ -75,6 +77,7 @@ pub fn check(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Check
         total: errors.total,
         kinds: errors.kinds.iter().map(|(kind, count)| (kind.to_string(), *count)).collect(),
         first: errors.listed.iter().map(|row| row.to_string()).collect(),
+        told: errors.told(),
         hint: errors.hint,
     });
     let count = points.len().max(1) as f64;
@@ -124,13 +127,13 @@ impl CheckReport {
         let mut advice = Vec::new();
         let Duplicates { rows, distinct, .. } = self.duplicates;
         if let Some(bad) = &self.bad_rows {
-            let many = " (so many bad rows often mean another unit, order or column)";
+            let many = " (a large share of bad rows often means another unit, order or column)";
             let (skip, why) = match bad.total {
                 total if total >= self.rows => ("; none is good", many),
                 total if 100 * total > self.rows => (", or leave them out with --skip-bad-rows", many),
                 _ => (", or leave them out with --skip-bad-rows", ""),
             };
-            advice.push(format!("{} of {} rows are bad: mend them{skip}{why}", bad.total, self.rows));
+            advice.push(format!("{} of {} rows are bad: fix them{skip}{why}", bad.total, self.rows));
             if bad.kinds.iter().any(|(kind, _)| kind == "norm not 1") {
                 advice.push("--normalize rescales vectors of any length, if their directions are right".into());
             }

@@ -1,7 +1,7 @@
 //! Manifolds that the columns of a table suggest.
 
 use crate::data::{
-    AngleUnit, ColumnOptions, Columns, DataError, Layout, Table,
+    AngleUnit, ColumnOptions, ColumnReport, Columns, DataError, Layout, RotationForm, Table,
     columns::{is_latitude, is_longitude, unit},
     table::is_missing,
 };
@@ -16,6 +16,9 @@ const SEQUENCES: [(&str, &str); 2] = [
     ("ZYX", "Euler angles, if they turn about z, then y, then x of the turning body, as yaw, pitch and roll mostly do"),
     ("zyx", "Euler angles, if they turn about z, then y, then x of the fixed frame"),
 ];
+
+/// Rows that are looked at to tell pose matrices from other numbers.
+const LOOKED_AT: usize = 1000;
 
 /// A manifold that a table may be read on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,7 +38,11 @@ pub struct Suggestion {
 /// Manifolds for a table, the most likely first. Only names of columns make one certain. Columns that the options choose
 /// and the table does not have suggest nothing; [`ColumnOptions::require_in`] tells them.
 pub fn suggest(table: &Table, options: &ColumnOptions) -> Vec<Suggestion> {
-    let Ok(columns) = options.chosen(table) else { return Vec::new() };
+    let Ok(mut columns) = options.chosen(table) else { return Vec::new() };
+    columns.retain(|&c| is_usable(table, c));
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let numeric = columns.iter().copied().filter(|&c| table.is_numeric(c)).collect();
     let mut search = Search { table, options, columns, numeric, found: Vec::new() };
     search.places();
@@ -51,6 +58,32 @@ pub fn suggest(table: &Table, options: &ColumnOptions) -> Vec<Suggestion> {
     search.codes();
     search.numbers();
     search.found
+}
+
+/// Columns of numbers that are left out of every suggestion because fewer than half of their cells hold a number, in words.
+pub fn unusable(table: &Table, options: &ColumnOptions) -> Vec<String> {
+    let columns = options.chosen(table).unwrap_or_default();
+    let told = |c: usize| {
+        let report = ColumnReport::of(table, c, None);
+        format!(
+            "column {} is left out: only {} of {} cells hold a number ({} blank, {} something else)",
+            report.name,
+            report.filled,
+            table.len(),
+            report.missing,
+            report.not_numbers
+        )
+    };
+    columns.into_iter().filter(|&c| !is_usable(table, c)).map(told).collect()
+}
+
+/// Whether a column of numbers holds a number in at least half of its cells.
+fn is_usable(table: &Table, column: usize) -> bool {
+    if !table.is_numeric(column) {
+        return true;
+    }
+    let good = (0..table.len()).filter(|&row| table.number(row, column).is_ok()).count();
+    2 * good >= table.len()
 }
 
 struct Search<'a> {
@@ -100,13 +133,23 @@ impl Search<'_> {
         }
         match Columns::named(&Layout::Rotation, self.table, self.options) {
             Ok(()) => {
-                let pose = Layout::Blocks(vec![Layout::Rotation, Layout::Real(3)]);
-                if self.numeric.len() >= 7 && Columns::named(&pose, self.table, self.options).is_ok() {
+                if self.numeric.len() >= 6 && Columns::named(&pose(), self.table, self.options).is_ok() {
                     self.add("product(so3,euclid:3)", "", "columns of a rotation and a position", true);
                 }
                 self.add("so3", "", "columns of a rotation", true);
             }
             Err(DataError::EulerSequence { columns, .. }) => self.euler(&columns),
+            Err(DataError::RotationForm { columns, .. }) => {
+                // Rotation vectors are in radians nearly always, and no turn is longer than a whole one.
+                let long = self.unit_of(&self.found_columns(&columns)) == AngleUnit::Deg;
+                if long {
+                    self.euler(&columns);
+                }
+                self.rotation_vector(&columns);
+                if !long {
+                    self.euler(&columns);
+                }
+            }
             Err(question @ DataError::QuaternionOrder { .. }) => {
                 self.add("so3", "--quat-order wxyz", &format!("{question}; wxyz has the scalar first"), false);
                 self.add("so3", "--quat-order xyzw", "the same columns with the scalar last", false);
@@ -116,13 +159,36 @@ impl Search<'_> {
         }
     }
 
+    /// The columns with these names, which are separated by commas.
+    fn found_columns(&self, names: &str) -> Vec<usize> {
+        names.split(", ").filter_map(|name| self.table.find(name)).collect()
+    }
+
+    /// Rotations whose columns may be rotation vectors.
+    fn rotation_vector(&mut self, names: &str) {
+        let columns = self.found_columns(names);
+        let unit = self.unit_of(&columns);
+        let flag = if unit == AngleUnit::Deg { self.unit_flag(&columns, unit) } else { String::new() };
+        let mut options = ColumnOptions { rotation: Some(RotationForm::Rotvec), ..self.options.clone() };
+        if !flag.is_empty() {
+            options.angle_unit = Some(unit);
+        }
+        for (layout, spec) in [(pose(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
+            if self.fits(layout, &options) {
+                let flags = format!("--rotation rotvec {flag}");
+                let reason =
+                    format!("columns called like a rotation vector, the axis times the angle in {}", unit.name());
+                self.add(spec, flags.trim_end(), &reason, false);
+            }
+        }
+    }
+
     /// Rotations whose columns are called like Euler angles.
     fn euler(&mut self, names: &str) {
-        let columns: Vec<usize> = names.split(", ").filter_map(|name| self.table.find(name)).collect();
+        let columns = self.found_columns(names);
         let unit = self.unit_of(&columns);
         let flag = self.unit_flag(&columns, unit);
-        let pose = Layout::Blocks(vec![Layout::Rotation, Layout::Real(3)]);
-        for (layout, spec) in [(pose, "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
+        for (layout, spec) in [(pose(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
             for (sequence, meaning) in SEQUENCES {
                 let mut options = ColumnOptions { euler: sequence.parse().ok(), ..self.options.clone() };
                 if !flag.is_empty() {
@@ -217,11 +283,24 @@ impl Search<'_> {
                 let flags = if self.options.quat_order.is_none() { "--quat-order xyzw" } else { "" };
                 self.add("so3", flags, "four columns without names, if they are quaternions", false);
             }
+            _ if self.is_poses() => {
+                let reason =
+                    format!("{} numbers a row that are pose matrices: rotation and position", self.columns.len());
+                self.add("product(so3,euclid:3)", "", &reason, true);
+            }
             _ if self.columns.len() == 9 => {
                 self.add("so3", "", "nine columns without names, if they are rotation matrices", false);
             }
             _ => {}
         }
+    }
+
+    /// Whether rows of 12 or 16 numbers are pose matrices: no other numbers happen to be orthonormal.
+    fn is_poses(&self) -> bool {
+        let rows: Vec<usize> = (0..self.table.len().min(LOOKED_AT)).collect();
+        let some = self.table.select(&rows);
+        let found = [12, 16].contains(&self.columns.len()).then(|| Columns::find(&pose(), &some, self.options));
+        found.and_then(Result::ok).is_some_and(|columns| columns.bad_rows(&some).is_ok_and(|a| a.bad_rows.is_empty()))
     }
 
     /// Several columns that go more than half around a circle in degrees, and stay within one turn.
@@ -280,6 +359,11 @@ impl Search<'_> {
     fn unit_of(&self, columns: &[usize]) -> AngleUnit {
         if columns.iter().any(|&c| largest(self.table, c) > TAU) { AngleUnit::Deg } else { AngleUnit::Rad }
     }
+}
+
+/// The layout of a rotation and a position.
+fn pose() -> Layout {
+    Layout::Blocks(vec![Layout::Rotation, Layout::Real(3)])
 }
 
 /// Columns by their numbers, from 1.

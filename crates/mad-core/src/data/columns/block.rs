@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Points,
-    data::{Cell, DataError, RowFault, Table, error::RowErrorList},
+    data::{Cell, DataError, RowFault, Table, notation::Axis, row_error::RowErrorList},
     manifold::canonical_sign,
 };
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,9 @@ const SWAPPED_SHARE: usize = 20;
 
 /// How far a latitude or longitude in radians may pass its bound: π/2 in single precision is 4e-8 too large.
 const ROUNDED: f64 = 1e-6;
+
+/// The last row of a pose matrix.
+const LAST_ROW: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
 
 /// A column of the training file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,8 +67,10 @@ pub(super) enum Block {
     },
     /// A quaternion in the order x, y, z, w.
     Quaternion { columns: Vec<Column> },
-    /// A rotation matrix, row-major.
+    /// A rotation matrix, row-major; the last row of a 4x4 pose matrix may follow.
     Matrix { columns: Vec<Column> },
+    /// A rotation vector.
+    RotationVector { columns: Vec<Column>, units: Vec<AngleUnit> },
     /// Three Euler angles, written as a quaternion.
     Euler { columns: Vec<Column>, sequence: EulerSequence, units: Vec<AngleUnit> },
     /// One angle per column.
@@ -106,6 +111,7 @@ impl Block {
             | Block::LatLon { columns, .. }
             | Block::Quaternion { columns }
             | Block::Matrix { columns }
+            | Block::RotationVector { columns, .. }
             | Block::Euler { columns, .. }
             | Block::Angles { columns, .. }
             | Block::CosSin { columns }
@@ -122,6 +128,7 @@ impl Block {
             | Block::LatLon { columns, .. }
             | Block::Quaternion { columns }
             | Block::Matrix { columns }
+            | Block::RotationVector { columns, .. }
             | Block::Euler { columns, .. }
             | Block::Angles { columns, .. }
             | Block::CosSin { columns }
@@ -135,7 +142,7 @@ impl Block {
     pub(super) fn dim(&self) -> usize {
         match self {
             Block::LatLon { .. } => 3,
-            Block::Matrix { .. } | Block::Euler { .. } => 4,
+            Block::Matrix { .. } | Block::RotationVector { .. } | Block::Euler { .. } => 4,
             Block::Angles { columns, .. } => 2 * columns.len(),
             Block::Categories { levels, .. } => levels.iter().map(Vec::len).sum(),
             other => other.columns().len(),
@@ -226,6 +233,12 @@ impl Block {
                 normalise(x, "direction", options, tally).map_err(whole)
             }
             Block::LatLon { columns, units } => {
+                for (column, other) in columns.iter().zip([Axis::Longitude, Axis::Latitude]) {
+                    if table.axis(column.index) == Some(other) {
+                        let cell = table.cell(row, column.index).trim().chars().take(40).collect();
+                        return Err((column.name.clone(), RowFault::Hemisphere(cell)));
+                    }
+                }
                 let (lat, lon) = (number(&columns[0])?, number(&columns[1])?);
                 tally.largest = [tally.largest[0].max(lat.abs()), tally.largest[1].max(lon.abs())];
                 let (lat, lon) = (degrees_of(lat, units[0]), degrees_of(lon, units[1]));
@@ -256,9 +269,25 @@ impl Block {
             Block::Matrix { columns } => {
                 let mut entries = [0.0; 9];
                 fill(&mut entries, columns.iter().map(number))?;
+                let mut last_row = LAST_ROW;
+                fill(&mut last_row, columns[9..].iter().map(number))?;
+                if last_row.iter().zip(&LAST_ROW).any(|(found, wanted)| beyond_repair((found - wanted).abs())) {
+                    let found = last_row.map(|x| Cell::Number(x).to_string()).join(" ");
+                    return Err((joined(&columns[9..]), RowFault::LastRow(found)));
+                }
                 let (q, deviation) = rotation::from_matrix(&entries).map_err(whole)?;
                 tally.repair(deviation);
                 x.copy_from_slice(&q);
+                Ok(())
+            }
+            Block::RotationVector { columns, units } => {
+                let mut vector = [0.0; 3];
+                fill(&mut vector, columns.iter().map(number))?;
+                tally.largest[0] = vector.iter().fold(tally.largest[0], |largest, v| largest.max(v.abs()));
+                vector.iter_mut().zip(units).for_each(|(v, unit)| *v *= unit.radians());
+                let length = vector[0].hypot(vector[1]).hypot(vector[2]);
+                tally.wrapped += usize::from(length > std::f64::consts::TAU);
+                x.copy_from_slice(&rotation::from_vector(vector));
                 Ok(())
             }
             Block::Euler { columns, sequence, units } => {
@@ -356,7 +385,13 @@ impl Block {
                 vec![format!("latitude, {}", lat.name()), format!("longitude, {}", lon.name())]
             }
             Block::Quaternion { .. } => ["x", "y", "z", "w"].map(|c| format!("quaternion {c}")).to_vec(),
-            Block::Matrix { .. } => (0..9).map(|i| format!("matrix row {}, column {}", i / 3, i % 3)).collect(),
+            Block::Matrix { columns } => {
+                let inner = (0..9).map(|i| format!("matrix row {}, column {}", i / 3, i % 3));
+                inner.chain((9..columns.len()).map(|i| format!("matrix row 3, column {}", i - 9))).collect()
+            }
+            Block::RotationVector { units, .. } => {
+                units.iter().zip(["x", "y", "z"]).map(|(u, c)| format!("rotation vector {c}, {}", u.name())).collect()
+            }
             Block::Euler { sequence, units, .. } => {
                 let letters = sequence.letters();
                 units.iter().zip(letters).map(|(u, c)| format!("Euler angle about {c}, {}", u.name())).collect()
@@ -377,7 +412,9 @@ impl Block {
     pub(super) fn is_named(&self) -> bool {
         let named = |name: &str| name.strip_prefix('x').is_some_and(|n| n.parse::<usize>().is_ok());
         match self {
-            Block::LatLon { .. } | Block::Quaternion { .. } | Block::Matrix { .. } => true,
+            Block::LatLon { .. } | Block::Quaternion { .. } | Block::Matrix { .. } | Block::RotationVector { .. } => {
+                true
+            }
             other => other.columns().iter().all(|c| named(&c.name.to_lowercase()) || unit(&c.name).is_some()),
         }
     }
@@ -414,7 +451,15 @@ impl Block {
                 canonical_sign(&mut q);
                 numbers(&q)
             }
-            Block::Matrix { .. } => numbers(&rotation::to_matrix(x)),
+            Block::Matrix { columns } => {
+                let mut entries = rotation::to_matrix(x).to_vec();
+                entries.extend(&LAST_ROW[..columns.len() - 9]);
+                numbers(&entries)
+            }
+            Block::RotationVector { units, .. } => {
+                let vector = rotation::to_vector(x);
+                vector.iter().zip(units).map(|(v, unit)| Cell::Number(unit.of_radians(*v))).collect()
+            }
             Block::Angles { columns, units } => {
                 let angle = |((pair, column), unit): ((&[f64], &Column), &AngleUnit)| {
                     let (angle, half) = (pair[1].atan2(pair[0]) / unit.radians(), unit.half_turn());
@@ -521,7 +566,7 @@ impl Block {
                 "{names}: no value exceeds 2π; are these radians? They were read as degrees; --angle-unit rad reads radians"
             ));
         }
-        if let Block::Angles { units, .. } | Block::Euler { units, .. } = self {
+        if let Block::Angles { units, .. } | Block::Euler { units, .. } | Block::RotationVector { units, .. } = self {
             let all = |unit| units.iter().all(|u| *u == unit);
             if small && all(AngleUnit::Deg) {
                 notices.push(format!("{names}: no value exceeds 2π; are these radians? They were read as degrees"));

@@ -1,39 +1,56 @@
 //! The search for a layout's columns in a table.
 
+mod rotation;
+
 use super::{
     block::{Block, Column},
-    name::{cut, is_latitude, is_longitude, unit},
-    options::{AngleUnit, ColumnOptions, QuaternionOrder},
+    matrix::MatrixColumns,
+    name::{is_latitude, is_longitude, unit},
+    options::{AngleUnit, ColumnOptions},
 };
-use crate::data::{DataError, Layout, Table};
+use crate::data::{DataError, Layout, Table, TextStyle, style::Names};
 
-/// Names of angles about x, y and z, without their unit.
-const EULER: [&[&str]; 3] = [
-    &["roll", "euler_x", "euler.x", "rx", "rot_x"],
-    &["pitch", "euler_y", "euler.y", "ry", "rot_y"],
-    &["yaw", "euler_z", "euler.z", "rz", "rot_z", "heading"],
-];
+/// The columns of every leaf of a layout.
+pub(super) struct Found {
+    pub(super) blocks: Vec<Block>,
+    /// What was assumed, in words.
+    pub(super) notices: Vec<String>,
+    /// How samples are written as text.
+    pub(super) style: TextStyle,
+}
 
 /// Finds the columns of every leaf of the layout, and says what it assumed.
-pub(super) fn find(
-    layout: &Layout,
-    table: &Table,
-    options: &ColumnOptions,
-) -> Result<(Vec<Block>, Vec<String>), DataError> {
+pub(super) fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Found, DataError> {
     let directed = options.columns.is_some() || table.header().is_none();
-    let mut search = Search { layout, table, options, free: options.chosen(table)?, directed, notices: Vec::new() };
+    let free = options.chosen(table)?;
+    let mut search =
+        Search { layout, table, options, free, directed, matrices: false, positions: Vec::new(), notices: Vec::new() };
     let blocks = search.blocks()?;
     if options.columns.is_none() && !search.free.is_empty() {
         let unused: Vec<_> = search.free.iter().map(|&i| table.column_name(i)).collect();
         search.notices.push(format!("columns not used: {}", unused.join(", ")));
     }
-    Ok((blocks, search.notices))
+    let style = match search.matrices && table.header().is_none() {
+        true => TextStyle { names: Names::Absent, ..table.style().clone() },
+        false => table.style().kept(),
+    };
+    Ok(Found { blocks, notices: search.notices, style })
 }
 
 /// Finds the columns by their names, even if the user has chosen them in some order.
 pub(super) fn named(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Vec<Block>, DataError> {
     let free = options.chosen(table)?;
-    Search { layout, table, options, free, directed: false, notices: Vec::new() }.blocks()
+    Search {
+        layout,
+        table,
+        options,
+        free,
+        directed: false,
+        matrices: false,
+        positions: Vec::new(),
+        notices: Vec::new(),
+    }
+    .blocks()
 }
 
 struct Search<'a> {
@@ -44,6 +61,10 @@ struct Search<'a> {
     free: Vec<usize>,
     /// Whether the order of the columns counts: they were chosen by the user, or have no names.
     directed: bool,
+    /// Whether the columns are pose matrices in order.
+    matrices: bool,
+    /// The columns of the position that belong to a matrix, once it is found.
+    positions: Vec<usize>,
     notices: Vec<String>,
 }
 
@@ -133,6 +154,7 @@ impl Search<'_> {
         for (leaf, slot) in leaves.iter().zip(&mut found).filter(|(_, slot)| slot.is_none()) {
             *slot = match leaf {
                 Layout::Angles(n) => self.angles(*n)?,
+                Layout::Real(3) if self.positions.len() == 3 => Some(self.position()),
                 Layout::Real(n) => self.real(*n),
                 _ => None,
             };
@@ -215,142 +237,6 @@ impl Search<'_> {
         [0, 1].map(|i| unit(&columns[i].name).unwrap_or(default))
     }
 
-    /// Sets of four free columns that are called x, y, z and w after a common beginning, such as `q` or
-    /// `pose.orientation.`, in that order; and the names of three of four.
-    fn quaternions(&self) -> (Vec<Vec<usize>>, Option<String>) {
-        let Some(header) = self.table.header() else { return (Vec::new(), None) };
-        let mut sets: Vec<(String, [Option<usize>; 4])> = Vec::new();
-        for &i in &self.free {
-            let name = header[i].to_lowercase();
-            let Some(place) = name.chars().last().and_then(|last| "xyzw".find(last)) else { continue };
-            let prefix = &name[..name.len() - 1];
-            match sets.iter_mut().find(|(known, _)| known == prefix) {
-                Some((_, set)) => set[place] = set[place].or(Some(i)),
-                None => {
-                    let mut set = [None; 4];
-                    set[place] = Some(i);
-                    sets.push((prefix.to_owned(), set));
-                }
-            }
-        }
-        let telling =
-            |prefix: &str| prefix.starts_with('q') || prefix.contains("quat") || prefix.contains("orientation");
-        let partial =
-            sets.iter().find(|(p, set)| telling(p) && set.iter().flatten().count() == 3).map(|(prefix, set)| {
-                let there: Vec<_> = set.iter().flatten().map(|&i| header[i].as_str()).collect();
-                let missing = "xyzw".chars().zip(set).find(|(_, s)| s.is_none()).map_or(' ', |(c, _)| c);
-                format!("{} are there, {prefix}{missing} is missing", there.join(", "))
-            });
-        let full = sets.into_iter().filter_map(|(_, set)| set.into_iter().collect()).collect();
-        (full, partial)
-    }
-
-    fn rotation(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
-        let (sets, partial) = self.quaternions();
-        let numbered = [0, 1].iter().find_map(|f| self.all_named((*f..f + 4).map(|i| format!("q{i}"))));
-        let unclear = |problem| Err(DataError::QuaternionColumns { file: self.table.source().into(), problem });
-        let wanted = self.layout.leaves().iter().filter(|l| matches!(l, Layout::Rotation)).count();
-        if sets.len() + numbered.iter().len() > wanted && !sets.is_empty() {
-            let all = sets.iter().chain(&numbered);
-            let names =
-                |set: &Vec<usize>| set.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
-            return unclear(format!("there are {}", all.map(names).collect::<Vec<_>>().join(" and ")));
-        }
-        if let Some(indices) = sets.first() {
-            return Ok(Some(Block::Quaternion { columns: self.take(indices) }));
-        }
-        if let Some(indices) = self.all_named((0..9).map(|i| format!("r{}{}", i / 3, i % 3))) {
-            return Ok(Some(Block::Matrix { columns: self.take(&indices) }));
-        }
-        if let Some(indices) = numbered {
-            let columns = self.take(&indices);
-            if self.options.quat_order.is_none() {
-                let columns = columns.into_iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
-                return Err(DataError::QuaternionOrder { file: self.table.source().into(), columns });
-            }
-            return Ok(Some(self.ordered_quaternion(columns)));
-        }
-        if let Some(block) = self.euler(alone)? {
-            return Ok(Some(block));
-        }
-        if let Some(problem) = partial.filter(|_| self.options.columns.is_none()) {
-            return unclear(problem);
-        }
-        if !alone || !self.directed {
-            return Ok(None);
-        }
-        let chosen = self.free.clone();
-        Ok(match chosen.len() {
-            4 => {
-                let columns = self.take(&chosen);
-                Some(self.ordered_quaternion(columns))
-            }
-            9 => {
-                let mut columns = self.take(&chosen);
-                if self.table.header().is_none() {
-                    columns.iter_mut().enumerate().for_each(|(i, c)| c.name = format!("r{}{}", i / 3, i % 3));
-                }
-                self.notices.push("nine columns: read as a rotation matrix, row by row".into());
-                Some(Block::Matrix { columns })
-            }
-            _ => None,
-        })
-    }
-
-    /// Three Euler angles, if the options say in which sequence: by their names, or in the order of the sequence.
-    fn euler(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
-        let header = self.table.header().unwrap_or_default();
-        let named = |axis: usize| {
-            let fits = |&&i: &&usize| {
-                let name = header.get(i).map(|n| cut(n).0).unwrap_or_default();
-                EULER[axis].contains(&name.as_str())
-            };
-            self.free.iter().find(fits).copied()
-        };
-        let by_axis: Option<Vec<usize>> = (0..3).map(named).collect();
-        let Some(sequence) = self.options.euler else {
-            let Some(found) = by_axis else { return Ok(None) };
-            let columns = found.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
-            return Err(DataError::EulerSequence { file: self.table.source().into(), columns });
-        };
-        let letters = sequence.letters();
-        let distinct = letters[0] != letters[2];
-        let ordered = [["alpha", "beta", "gamma"], ["euler0", "euler1", "euler2"], ["euler1", "euler2", "euler3"]]
-            .into_iter()
-            .find_map(|names| self.all_named(names));
-        let numeric: Vec<usize> = self.free.iter().copied().filter(|&i| self.table.is_numeric(i)).collect();
-        let rest = if self.options.columns.is_some() { self.free.clone() } else { numeric };
-        let indices = match (by_axis, ordered) {
-            (Some(found), _) if distinct => letters.map(|c| found["xyz".find(c).unwrap_or(0)]).to_vec(),
-            (_, Some(ordered)) => ordered,
-            _ if alone && rest.len() == 3 => rest,
-            _ => return Ok(None),
-        };
-        let Block::Angles { columns, units } = self.angles_in(&indices, None)? else { return Ok(None) };
-        let names = columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
-        let frame = if sequence.to_string().starts_with(char::is_uppercase) { "turning" } else { "fixed" };
-        self.notices.push(format!(
-            "{names}: Euler angles {sequence}, about {frame} axes in this order; written as quaternions"
-        ));
-        Ok(Some(Block::Euler { columns, sequence, units }))
-    }
-
-    /// Four columns whose order is given by the options, x, y, z, w by default.
-    fn ordered_quaternion(&mut self, mut columns: Vec<Column>) -> Block {
-        let (order, text) = match self.options.quat_order {
-            Some(QuaternionOrder::Wxyz) => (["qw", "qx", "qy", "qz"], "w, x, y, z"),
-            _ => (["qx", "qy", "qz", "qw"], "x, y, z, w"),
-        };
-        if self.table.header().is_none() {
-            columns.iter_mut().zip(order).for_each(|(c, name)| c.name = name.into());
-        }
-        if order[0] == "qw" {
-            columns.rotate_left(1);
-        }
-        self.notices.push(format!("quaternion columns read in the order {text}"));
-        Block::Quaternion { columns }
-    }
-
     /// Angle columns known by their names.
     fn angles(&mut self, n: usize) -> Result<Option<Block>, DataError> {
         let suffixed: Vec<usize> =
@@ -381,6 +267,16 @@ impl Search<'_> {
             }
         }
         Ok(Block::Angles { columns, units })
+    }
+
+    /// The position of a pose matrix.
+    fn position(&mut self) -> Block {
+        let places = std::mem::take(&mut self.positions);
+        let mut columns = self.take(&places);
+        if self.table.header().is_none() {
+            columns.iter_mut().zip(["tx", "ty", "tz"]).for_each(|(column, name)| column.name = name.into());
+        }
+        real(columns)
     }
 
     /// Real columns known by their names.
@@ -426,14 +322,12 @@ impl Search<'_> {
     }
 
     fn misfit(&self) -> DataError {
-        let known = |names: &[&str]| {
-            let header = self.table.header().unwrap_or_default();
-            names.iter().all(|n| header.iter().any(|h| h.to_lowercase() == *n))
-        };
         let any = |test: fn(&str) -> bool| self.table.header().unwrap_or_default().iter().any(|n| test(n));
         self.misfit_because(if any(is_latitude) && any(is_longitude) {
             "; latitude and longitude are columns of sphere:2"
-        } else if !self.quaternions().0.is_empty() || known(&["r00", "r01", "r22"]) {
+        } else if !self.quaternions().0.is_empty()
+            || MatrixColumns::named(self.table, &(0..self.table.width()).collect::<Vec<_>>()).is_some()
+        {
             "; quaternions and rotation matrices are columns of so3"
         } else {
             "; choose columns with --columns, or another manifold"

@@ -3,16 +3,18 @@
 mod block;
 mod euler;
 mod find;
+mod matrix;
 mod name;
 mod options;
 mod rotation;
 mod useful;
 
 pub use euler::EulerSequence;
+pub(in crate::data) use matrix::{pose_names, rotation_names};
 pub(in crate::data) use name::{is_latitude, is_longitude, unit};
-pub use options::{AngleUnit, ColumnOptions, QuaternionOrder};
+pub use options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm};
 
-use super::{Cell, DataError, Layout, RowFault, Table, error::RowErrorList};
+use super::{Cell, DataError, Layout, RowFault, Table, TextStyle, row_error::RowErrorList};
 use crate::{Points, manifold::Manifold};
 use block::{Block, Tally};
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,9 @@ pub struct Columns {
     /// What was taken for granted, in words.
     assumptions: Vec<String>,
     blocks: Vec<Block>,
+    /// How a text file of points is written.
+    #[serde(default, skip_serializing_if = "TextStyle::is_plain")]
+    style: TextStyle,
 }
 
 /// Points read from a table.
@@ -71,7 +76,7 @@ pub(in crate::data) struct Attempt {
 impl Attempt {
     /// The points, if no row is bad.
     pub(in crate::data) fn require_good(self, table: &Table) -> Result<Decoded, DataError> {
-        let advice = "mend them, or leave them out with --skip-bad-rows";
+        let advice = "fix them, or leave them out with --skip-bad-rows";
         let hint = match self.hint {
             hint if self.bad_rows.len() == table.len() => hint,
             Some(hint) => Some(format!("{hint}; otherwise {advice}")),
@@ -97,7 +102,7 @@ impl Columns {
     /// right kind if there are exactly as many as are needed. Nothing is guessed from values. An option that says nothing
     /// about the columns found, or contradicts their names, is refused.
     pub fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Self, DataError> {
-        let (mut blocks, assumptions) = find::find(layout, table, options)?;
+        let find::Found { mut blocks, notices: assumptions, style } = find::find(layout, table, options)?;
         useful::require(&blocks, table, options)?;
         for (block, leaf) in blocks.iter_mut().zip(layout.leaves()) {
             block.learn_levels(table, options)?;
@@ -107,17 +112,18 @@ impl Columns {
             }
         }
         let (layout, options) = (layout.clone(), options.clone());
-        Ok(Self { layout, options, headed: table.header().is_some(), width: table.width(), assumptions, blocks })
+        let (headed, width) = (table.header().is_some(), table.width());
+        Ok(Self { layout, options, headed, width, assumptions, blocks, style })
     }
 
     /// The columns that hold the same points in another table, found by options of its own; what these leave open is as it was.
     /// Categories and scales stay.
     pub fn found_in(&self, table: &Table, asked: &ColumnOptions) -> Result<Self, DataError> {
         let options = asked.clone().or(&self.options);
-        let (blocks, assumptions) = find::find(&self.layout(), table, &options)?;
+        let find::Found { blocks, notices: assumptions, style } = find::find(&self.layout(), table, &options)?;
         useful::require(&blocks, table, asked)?;
-        let (headed, width) = (table.header().is_some(), table.width());
-        Ok(Self { options, headed, width, assumptions, blocks: self.adopted(blocks), layout: self.layout.clone() })
+        let (headed, width, layout) = (table.header().is_some(), table.width(), self.layout.clone());
+        Ok(Self { options, headed, width, assumptions, blocks: self.adopted(blocks), layout, style })
     }
 
     /// These blocks with the categories and scales of this value.
@@ -200,12 +206,38 @@ impl Columns {
         let hint = hint.or(ragged_hint.map(String::from));
         let mut notices = table.notices().to_vec();
         notices.extend(columns.assumptions.iter().cloned());
+        notices.extend(columns.readings(table));
         notices.extend(columns.blocks.iter().zip(&tallies).flat_map(|(b, t)| b.notices(t)));
         if moved > 0 {
             notices
                 .push(format!("{moved} points were projected to the manifold; the farthest was {farthest:.1e} away"));
         }
         Ok(Attempt { points, notices, bad_rows, errors, hint })
+    }
+
+    /// How used columns are read whose cells are not plain numbers, in words.
+    fn readings(&self, table: &Table) -> Vec<String> {
+        let numeric = |b: &&Block| !matches!(b, Block::Categories { .. });
+        let used = || self.blocks.iter().filter(numeric).flat_map(Block::columns);
+        let names = |test: &dyn Fn(usize) -> bool| {
+            used().filter(|c| test(c.index)).map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (times, degrees) = (names(&|c| table.is_time(c)), names(&|c| table.is_in_degrees(c)));
+        let mut notices = Vec::new();
+        if !times.is_empty() {
+            notices.push(format!("{times}: dates are read as decimal years (UTC)"));
+        }
+        if !degrees.is_empty() {
+            notices.push(format!(
+                "{degrees}: minutes, seconds and hemisphere letters are read as decimal degrees, south and west negative"
+            ));
+        }
+        notices
+    }
+
+    /// How a text file of points is written.
+    pub fn style(&self) -> &TextStyle {
+        &self.style
     }
 
     /// The columns of a table that hold the points: position, name, what it holds, and why it was taken.
@@ -219,7 +251,8 @@ impl Columns {
         let uses = |block: &Block| {
             let columns = block.columns().iter().zip(block.roles());
             let why = why(block);
-            columns.map(|(c, role)| ColumnUse { index: c.index, role, why }).collect::<Vec<_>>()
+            let role = |index, role| if table.is_time(index) { format!("{role}, decimal years (UTC)") } else { role };
+            columns.map(|(c, r)| ColumnUse { index: c.index, role: role(c.index, r), why }).collect::<Vec<_>>()
         };
         self.blocks.iter().flat_map(uses).collect()
     }
@@ -303,6 +336,7 @@ impl Columns {
             | Block::LatLon { .. }
             | Block::Quaternion { .. }
             | Block::Matrix { .. }
+            | Block::RotationVector { .. }
             | Block::Euler { .. } => Vec::new(),
         };
         self.blocks.iter().flat_map(names).collect()
@@ -371,7 +405,7 @@ impl Columns {
             return Ok(bound);
         }
         let anew = find::find(&self.layout(), table, &self.options);
-        let (blocks, assumptions) = match anew {
+        let find::Found { blocks, notices: assumptions, .. } = match anew {
             // Numbers of columns may point elsewhere in another file.
             Err(first) if self.options.columns.is_some() => {
                 let options = ColumnOptions { columns: None, ..self.options.clone() };

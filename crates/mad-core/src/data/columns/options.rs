@@ -35,6 +35,16 @@ impl QuaternionOrder {
     }
 }
 
+/// What three numbers of a rotation are, where their names leave it open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RotationForm {
+    /// A rotation vector: the axis times the angle.
+    Rotvec,
+    /// Euler angles, whose sequence must be given.
+    Euler,
+}
+
 /// Unit of angle columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -101,6 +111,9 @@ pub struct ColumnOptions {
     /// latitudes and longitudes are in degrees if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub angle_unit: Option<AngleUnit>,
+    /// What three columns of a rotation are, where their names leave it open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<RotationForm>,
     /// Sequence of Euler angles, without which they are not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub euler: Option<EulerSequence>,
@@ -112,7 +125,15 @@ pub struct ColumnOptions {
 
 impl Default for ColumnOptions {
     fn default() -> Self {
-        Self { columns: None, quat_order: None, angle_unit: None, euler: None, normalize: false, max_levels: 4096 }
+        Self {
+            columns: None,
+            quat_order: None,
+            angle_unit: None,
+            rotation: None,
+            euler: None,
+            normalize: false,
+            max_levels: 4096,
+        }
     }
 }
 
@@ -123,6 +144,7 @@ impl ColumnOptions {
             columns: self.columns.or_else(|| kept.columns.clone()),
             quat_order: self.quat_order.or(kept.quat_order),
             angle_unit: self.angle_unit.or(kept.angle_unit),
+            rotation: self.rotation.or(kept.rotation),
             euler: self.euler.or(kept.euler),
             normalize: self.normalize || kept.normalize,
             max_levels: kept.max_levels,

@@ -2,7 +2,7 @@
 
 use super::options::{NORM_TOLERANCE, beyond_repair};
 use crate::{data::RowFault, manifold::canonical_sign};
-use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion};
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
 /// The quaternion of a row-major matrix, and how far the matrix was from a rotation.
 ///
@@ -34,9 +34,46 @@ pub(super) fn to_matrix(q: &[f64]) -> [f64; 9] {
     std::array::from_fn(|i| m[(i / 3, i % 3)])
 }
 
+/// The quaternion of a rotation vector in radians.
+///
+/// # Formula
+/// v = θ u turns by θ about the unit vector u: q = (u sin θ/2, cos θ/2).
+pub(super) fn from_vector(v: [f64; 3]) -> [f64; 4] {
+    // Whole turns go first, so that long vectors keep their digits.
+    let angle = v[0].hypot(v[1]).hypot(v[2]);
+    let scale = if angle > std::f64::consts::TAU { angle % std::f64::consts::TAU / angle } else { 1.0 };
+    let q = UnitQuaternion::from_scaled_axis(Vector3::from(v) * scale);
+    let mut q = [q.i, q.j, q.k, q.w];
+    canonical_sign(&mut q);
+    q
+}
+
+/// The rotation vector of a unit quaternion, of length at most π.
+pub(super) fn to_vector(q: &[f64]) -> [f64; 3] {
+    let mut q = [q[0], q[1], q[2], q[3]];
+    canonical_sign(&mut q);
+    let v = UnitQuaternion::new_normalize(Quaternion::new(q[3], q[0], q[1], q[2])).scaled_axis();
+    [v.x, v.y, v.z]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rotation_vectors_come_back_up_to_whole_turns() {
+        use std::f64::consts::{FRAC_PI_2, PI, TAU};
+        for v in [[0.0; 3], [0.1, -0.2, 0.3], [0.0, 0.0, FRAC_PI_2], [1e-9, 0.0, 0.0], [0.0, 3.0, 0.0]] {
+            let back = to_vector(&from_vector(v));
+            assert!(v.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12), "{v:?} {back:?}");
+        }
+        let turned = to_vector(&from_vector([TAU + 0.5, 0.0, 0.0]));
+        assert!((turned[0] - 0.5).abs() < 1e-12, "{turned:?}");
+        assert!((to_vector(&from_vector([0.0, PI, 0.0]))[1].abs() - PI).abs() < 1e-12);
+        // A quarter turn about z takes x to y.
+        let m = to_matrix(&from_vector([0.0, 0.0, FRAC_PI_2]));
+        assert!((m[3] - 1.0).abs() < 1e-15 && m[0].abs() < 1e-15, "{m:?}");
+    }
 
     #[test]
     fn matrix_and_back_even_at_half_turns() {

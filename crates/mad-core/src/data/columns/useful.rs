@@ -3,7 +3,7 @@
 use super::{
     block::{Block, Column},
     name::unit,
-    options::{AngleUnit, ColumnOptions, QuaternionOrder},
+    options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm},
 };
 use crate::data::{DataError, Table};
 
@@ -21,6 +21,14 @@ pub(super) fn require(blocks: &[Block], table: &Table, options: &ColumnOptions) 
         && !blocks.iter().any(|b| matches!(b, Block::Euler { .. }))
     {
         return refuse(format!("--euler {sequence}"), without(blocks, "Euler angles"));
+    }
+    if options.rotation == Some(RotationForm::Rotvec)
+        && !blocks.iter().any(|b| matches!(b, Block::RotationVector { .. }))
+    {
+        return refuse("--rotation rotvec".into(), without(blocks, "a rotation vector"));
+    }
+    if options.rotation == Some(RotationForm::Euler) && !blocks.iter().any(|b| matches!(b, Block::Euler { .. })) {
+        return refuse("--rotation euler".into(), without(blocks, "Euler angles"));
     }
     if let Some(given) = options.angle_unit
         && let Some(problem) = against_unit(blocks, given)
@@ -63,11 +71,7 @@ fn tell_order(columns: &[Column]) -> bool {
 
 /// What speaks against a unit of angles.
 fn against_unit(blocks: &[Block], given: AngleUnit) -> Option<String> {
-    let angles: Vec<&Column> = blocks
-        .iter()
-        .filter(|b| matches!(b, Block::LatLon { .. } | Block::Angles { .. } | Block::Euler { .. }))
-        .flat_map(Block::columns)
-        .collect();
+    let angles: Vec<&Column> = blocks.iter().filter(|b| is_angular(b)).flat_map(Block::columns).collect();
     if angles.is_empty() {
         return Some(without(blocks, "angles"));
     }
@@ -78,12 +82,18 @@ fn against_unit(blocks: &[Block], given: AngleUnit) -> Option<String> {
     })
 }
 
+/// Whether the columns of a block hold angles.
+fn is_angular(block: &Block) -> bool {
+    matches!(block, Block::LatLon { .. } | Block::Angles { .. } | Block::Euler { .. } | Block::RotationVector { .. })
+}
+
 /// That the columns do not hold something, and what they hold instead.
 fn without(blocks: &[Block], wanted: &str) -> String {
     let instead = blocks.iter().find_map(|block| match block {
         Block::Quaternion { .. } => Some(format!("{} hold a quaternion", names(block.columns()))),
         Block::Matrix { .. } => Some("the columns hold a rotation matrix".into()),
         Block::Euler { .. } => Some(format!("{} hold Euler angles", names(block.columns()))),
+        Block::RotationVector { .. } => Some(format!("{} hold a rotation vector", names(block.columns()))),
         Block::CosSin { .. } => Some(format!("{} are read as cosines and sines", names(block.columns()))),
         _ => None,
     });

@@ -1,18 +1,29 @@
 //! Division of rows into a training, a validation and a test part.
 
-use super::DataError;
+mod blocks;
+mod column;
+mod division;
+mod error;
+mod rule;
+
+pub use error::SplitError;
+pub use rule::{Distance, SplitRule};
+
+use super::{DataError, Table};
 use crate::{
     Points,
     groups::Groups,
+    manifold::Manifold,
     rng::{Purpose, stream},
 };
+use division::Division;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
 /// Shares of the training, validation and test part, as in the paper.
 pub const FRACTIONS: [f64; 3] = [0.8, 0.1, 0.1];
 
-/// How rows are drawn.
+/// What is drawn at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitKind {
@@ -24,7 +35,7 @@ pub enum SplitKind {
 }
 
 /// Row numbers of each part, in random order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// Rows to learn from.
     pub train: Vec<usize>,
@@ -32,6 +43,19 @@ pub struct Split {
     pub validation: Vec<usize>,
     /// Rows to judge by.
     pub test: Vec<usize>,
+    /// What the parts are made of.
+    pub summary: SplitSummary,
+}
+
+/// What the parts of a split are made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SplitSummary {
+    /// What stays in one part: `rows`, `points`, `blocks`, `times` or `groups`.
+    pub units: &'static str,
+    /// How many of them the training, validation and test part have.
+    pub counts: [usize; 3],
+    /// Rows in no part, because they are too close to a row of another one.
+    pub left_out: usize,
 }
 
 /// How often points repeat.
@@ -76,9 +100,7 @@ impl Split {
     /// Parts have ⌊f₁ N⌋, ⌊f₂ N⌋ and the remaining units, where the N units are rows (`Random`) or distinct points
     /// (`Distinct`). A part that was asked for must not be empty; a part of share 0 is.
     pub fn new(points: &Points, kind: SplitKind, fractions: [f64; 3], seed: u64) -> Result<Self, DataError> {
-        if fractions.iter().any(|f| !(0.0..=1.0).contains(f)) || (fractions.iter().sum::<f64>() - 1.0).abs() > 1e-9 {
-            return Err(DataError::Fractions(fractions));
-        }
+        require_shares(fractions)?;
         let groups = match kind {
             SplitKind::Random => Groups::single(points.len()),
             SplitKind::Distinct => Groups::of(points),
@@ -86,7 +108,8 @@ impl Split {
         let mut units: Vec<u32> = (0..groups.len() as u32).collect();
         let mut rng = stream(seed, Purpose::Split, 0);
         shuffle(&mut units, &mut rng);
-        let [first, second, _] = sizes(units.len(), fractions);
+        let units_count = units.len();
+        let [first, second, _] = sizes(units_count, fractions);
         let part = |units: &[u32]| {
             let mut rows: Vec<usize> =
                 units.iter().flat_map(|&unit| groups.rows(unit as usize)).map(|&row| row as usize).collect();
@@ -94,12 +117,52 @@ impl Split {
             rows
         };
         let mut parts = [&units[..first], &units[first..first + second], &units[first + second..]].map(part);
-        if empty_part(units.len(), fractions).is_some() {
+        if empty_part(units_count, fractions).is_some() {
             duplicates(points).require_parts(kind, fractions)?;
         }
         let [train, validation, test] = parts.each_mut().map(std::mem::take);
-        Ok(Self { train, validation, test })
+        let units = if kind == SplitKind::Random { "rows" } else { "points" };
+        let summary = SplitSummary { units, counts: sizes(units_count, fractions), left_out: 0 };
+        Ok(Self { train, validation, test, summary })
     }
+
+    /// Splits `points` on `manifold`, read from the rows of `table`, by a rule.
+    ///
+    /// Shares are shares of the rows. Equal seeds give equal splits; a split by time does not depend on the seed.
+    pub fn by(
+        rule: &SplitRule,
+        table: &Table,
+        manifold: &dyn Manifold,
+        points: &Points,
+        fractions: [f64; 3],
+        seed: u64,
+    ) -> Result<Self, DataError> {
+        require_shares(fractions)?;
+        let division = match rule {
+            SplitRule::Random => return Self::new(points, SplitKind::Random, fractions, seed),
+            SplitRule::Distinct => return Self::new(points, SplitKind::Distinct, fractions, seed),
+            SplitRule::Blocks(distance) => {
+                blocks::divide(points, manifold, distance.on(manifold)?, rule, fractions, seed)?
+            }
+            SplitRule::Time(column) => column::by_time(table, column, rule, fractions)?,
+            SplitRule::Group(column) => column::by_group(table, column, rule, fractions, seed)?,
+        };
+        let mut rng = stream(seed, Purpose::Split, 2);
+        let Division { parts, units, counts, left_out } = division;
+        let [train, validation, test] = parts.map(|part| {
+            let mut rows: Vec<usize> = part.into_iter().map(|row| row as usize).collect();
+            rows.sort_unstable();
+            shuffle(&mut rows, &mut rng);
+            rows
+        });
+        Ok(Self { train, validation, test, summary: SplitSummary { units, counts, left_out } })
+    }
+}
+
+/// Refuses shares that are no division of a whole.
+fn require_shares(fractions: [f64; 3]) -> Result<(), DataError> {
+    let bad = fractions.iter().any(|f| !(0.0..=1.0).contains(f)) || (fractions.iter().sum::<f64>() - 1.0).abs() > 1e-9;
+    if bad { Err(DataError::Fractions(fractions)) } else { Ok(()) }
 }
 
 /// Numbers of units in the three parts of `n`.

@@ -1,0 +1,201 @@
+//! The scores of a run on rows that it has not been trained on.
+
+use super::opened::{Opened, SamplerChoice};
+use crate::error::CliError;
+use crate::output;
+use mad_core::metrics::{Closest, Comparison, METRICS, Measurement, QUANTILES, closest, drift_measurements};
+use mad_core::{Moments, Points, Unit, copies, manifold::Manifold};
+use mad_nn::Part;
+use serde::Serialize;
+
+/// Subsets of the training points over which the floor of a metric is averaged.
+pub const FLOOR_DRAWS: usize = 20;
+
+/// Scores that need a run: name and meaning.
+pub const OF_RUNS: [(&str, &str); 2] = [
+    ("nll", "negative log-likelihood or a bound on it; apart for copies of training rows and for other rows"),
+    ("closest", "distance of samples to the closest training row, compared with that of the reference"),
+];
+
+/// Everything that is reported about a run.
+pub struct Scores {
+    /// Numbers by name, in the order of the table.
+    pub measurements: Vec<Measurement>,
+    pub likelihood: Option<LikelihoodScore>,
+    pub closest: Option<Closest>,
+}
+
+/// The negative log-likelihood of rows, in nats with respect to volume and per unit of the file.
+#[derive(Debug, Clone, Serialize)]
+pub struct LikelihoodScore {
+    /// Whether the values are upper bounds.
+    pub is_bound: bool,
+    /// Share of rows with the density of another point, because the model could not be solved for theirs.
+    pub unsolved_share: f64,
+    pub all: MeanNll,
+    /// Rows equal to a training row; on finite sets, where all rows are, there is no such difference.
+    pub copies: Option<MeanNll>,
+    /// All other rows.
+    pub new: Option<MeanNll>,
+}
+
+/// A mean over rows; no value if there are none.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct MeanNll {
+    pub n: usize,
+    pub nll: Option<f64>,
+    pub standard_error: Option<f64>,
+}
+
+impl MeanNll {
+    fn of(log_likelihoods: &[f64]) -> Self {
+        let moments = Moments::of(log_likelihoods);
+        let n = log_likelihoods.len();
+        let error = (n > 1).then(|| moments.standard_error());
+        Self { n, nll: (n > 0).then_some(-moments.mean), standard_error: error }
+    }
+
+    fn error(&self) -> String {
+        self.standard_error.map_or_else(String::new, |error| format!("± {error:.3} "))
+    }
+}
+
+impl LikelihoodScore {
+    /// The likelihood of `points`, which are compared with the training rows.
+    pub fn of(opened: &Opened, points: &Points) -> Result<Self, CliError> {
+        let found = opened.model.likelihood(points);
+        let (mut known, mut new) = (Vec::new(), Vec::new());
+        let continuous = opened.run.manifold().intrinsic_dim() > 0;
+        if continuous {
+            let copied = copies(points, &opened.run.part(Part::Train)?);
+            let values = found.per_point.iter().zip(copied);
+            values.for_each(|(value, copied)| if copied { known.push(*value) } else { new.push(*value) });
+        }
+        Ok(Self {
+            is_bound: found.is_bound,
+            unsolved_share: found.unsolved_share(),
+            all: MeanNll::of(&found.per_point),
+            copies: continuous.then(|| MeanNll::of(&known)),
+            new: continuous.then(|| MeanNll::of(&new)),
+        })
+    }
+
+    /// As lines of a table: the mean over all rows and, if some rows are copies, the means over both kinds.
+    pub fn measurements(&self) -> Vec<Measurement> {
+        let (name, kind) = if self.is_bound { ("nll_bound", "upper bound, ") } else { ("nll", "") };
+        let elsewhere = match self.unsolved_share {
+            0.0 => String::new(),
+            share => format!("; {:.1} % of the points have the density of another one", 100.0 * share),
+        };
+        let none =
+            if self.copies.is_some_and(|copies| copies.n == 0) { "; no row is a copy of a training row" } else { "" };
+        let error = self.all.error();
+        let note = format!("{error}nats w.r.t. volume; {kind}lower is better{none}{elsewhere}");
+        let mut lines = vec![Measurement { name: name.into(), value: self.all.nll.unwrap_or(f64::NAN), note }];
+        if let (Some(copies), Some(new)) = (self.copies, self.new)
+            && copies.n > 0
+        {
+            for (kind, mean, text) in
+                [("copies", copies, "rows equal to a training row"), ("new", new, "rows not equal to a training row")]
+            {
+                let Some(value) = mean.nll else { continue };
+                let note = format!("{}over {} {text}", mean.error(), mean.n);
+                lines.push(Measurement { name: format!("{name}_{kind}"), value, note });
+            }
+        }
+        lines
+    }
+}
+
+impl Scores {
+    /// All scores of a run at `reference` that apply, or those named, from `n` samples or as many as the reference has.
+    pub fn of(
+        opened: &Opened,
+        reference: &Points,
+        names: &[String],
+        choice: SamplerChoice<'_>,
+        n: Option<usize>,
+        seed: u64,
+    ) -> Result<Self, CliError> {
+        let manifold = opened.run.manifold().as_ref();
+        let wanted = |name: &str| names.is_empty() || names.iter().any(|m| m == name);
+        let likelihood = wanted("nll").then(|| LikelihoodScore::of(opened, reference)).transpose()?;
+        let measurements = likelihood.as_ref().map(LikelihoodScore::measurements).unwrap_or_default();
+        let mut scores = Self { measurements, likelihood, closest: None };
+        if names.iter().all(|m| m == "nll") && !names.is_empty() {
+            return Ok(scores);
+        }
+        let (samples, sampled) = opened.sample(choice, seed, n.unwrap_or(reference.len()))?;
+        let training = opened.run.part(Part::Train)?;
+        let found = compare(manifold, &samples, reference, Some(&training), names, seed)?;
+        // These samples were projected; what counts is how far they stood off before.
+        scores.measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
+        if wanted("drift") {
+            scores.measurements.extend(drift_measurements(&sampled.drift));
+        }
+        // On a finite set every sample is a training row.
+        if wanted("closest") && manifold.intrinsic_dim() > 0 {
+            let places = opened.columns().roles().iter().any(|(_, role)| role.contains("latitude"));
+            let unit = Unit::natural(manifold, places);
+            scores.closest = Some(closest(manifold, unit, &samples, reference, &training, seed)?);
+        }
+        Ok(scores)
+    }
+}
+
+/// All metrics that compare samples with a reference, or those named.
+pub fn compare(
+    manifold: &dyn Manifold,
+    samples: &Points,
+    reference: &Points,
+    training: Option<&Points>,
+    names: &[String],
+    seed: u64,
+) -> Result<Vec<Measurement>, CliError> {
+    let comparison = Comparison { manifold, samples, reference, training, draws: FLOOR_DRAWS, seed };
+    let mut measurements = Vec::new();
+    for entry in METRICS {
+        let wanted = match names {
+            [] => (entry.applies)(manifold),
+            _ => names.iter().any(|name| name == entry.name),
+        };
+        if wanted {
+            measurements.extend((entry.measure)(&comparison)?);
+        }
+    }
+    Ok(measurements)
+}
+
+/// The heading of a table of distances to the closest training row.
+pub fn closest_heading(closest: &Closest) -> String {
+    let unit = match closest.unit {
+        Unit::Kilometre => ", km",
+        Unit::Degree => ", degrees",
+        Unit::Plain => "",
+    };
+    format!("distance to the closest training row{unit}")
+}
+
+/// The distances of samples and reference to their closest training rows, as cells.
+pub fn closest_rows(closest: &Closest, number: impl Fn(f64) -> String) -> Vec<Vec<String>> {
+    let Closest { unit, radii, samples, reference } = closest;
+    let row = |name: String, a: String, b: String| vec![name, a, b];
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let mut rows = vec![row("points".into(), samples.n.to_string(), reference.n.to_string())];
+    for (i, q) in QUANTILES.iter().enumerate() {
+        let name = if *q == 0.5 { "median".into() } else { format!("{:.0} % quantile", 100.0 * q) };
+        rows.push(row(name, number(samples.quantiles[i]), number(reference.quantiles[i])));
+    }
+    rows.push(row("equal to a training row".into(), percent(samples.equal), percent(reference.equal)));
+    for (i, radius) in radii.iter().enumerate() {
+        let unit = if *unit == Unit::Plain { String::new() } else { format!(" {}", unit.symbol()) };
+        rows.push(row(format!("within {radius}{unit}"), percent(samples.within[i]), percent(reference.within[i])));
+    }
+    rows
+}
+
+/// A text table of distances to the closest training row.
+pub fn closest_table(closest: &Closest, reference: &str) -> String {
+    let number = |value: f64| format!("{value:.4}");
+    output::table(&[&closest_heading(closest), "samples", reference], closest_rows(closest, number))
+}
