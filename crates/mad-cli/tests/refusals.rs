@@ -214,6 +214,28 @@ fn exit_codes_say_what_is_wrong() {
     }
 }
 
+/// The same for runs on pictures, which have folders of their own form.
+#[test]
+fn runs_on_pictures_are_guarded_as_well() {
+    let desk = Desk::new();
+    let fit = "fit symsol:cube --out cube --steps 1 --seed 1 --set images=2 --set draws=1 --set size=32";
+    desk.ok(fit);
+    desk.ok("data make symsol --shapes cube --train 1 --test 1 --size 32 --out solids");
+    let pictures = desk.names("solids/train/images");
+    std::fs::rename(desk.path("solids/train/images").join(&pictures[0]), desk.path("p.png")).expect("moved");
+    let picture = bytes(&desk.path("p.png"));
+    for out in ["--out p.png", "--out poses.csv --plot p.png", "--out cube/pose.json", "--out cube/checkpoints/x.csv"] {
+        desk.fails(2, &format!("pose cube --image p.png --n 3 --seed 1 {out}"));
+    }
+    assert!(bytes(&desk.path("p.png")) == picture && !desk.path("poses.csv").exists());
+    let good = desk.read("cube/pose.json");
+    desk.write("cube/pose.json", &good.replacen("\"schema\": 1", "\"schema\": 0", 1));
+    assert!(desk.fails(4, "pose cube --image p.png --n 3 --seed 1").contains("schema 0"));
+    std::fs::remove_file(desk.path("cube/pose.json")).expect("removed");
+    let error = desk.fails(4, &format!("{fit} --resume"));
+    assert!(error.contains("pose.json") && !error.contains("add --resume"), "{error}");
+}
+
 #[test]
 fn data_that_are_no_file_are_told_as_what_they_are() {
     let desk = Desk::new();
