@@ -19,15 +19,6 @@ const BLOCK_ROWS: usize = 128;
 /// than 1e-3 (test `levels_are_close_enough`).
 const LEVELS_PER_UNIT: f64 = 4.0;
 
-/// Pairs of opposite directions with which the prior term of an improper base is averaged.
-const PRIOR_PAIRS: usize = 64;
-
-/// Lengths of Gaussian vectors from which those of the directions are taken.
-const LENGTHS: usize = 4096;
-
-/// The golden ratio less 1: its multiples modulo 1 fill the unit interval evenly, however many they are.
-const GOLDEN: f64 = 0.618_033_988_749_894_9;
-
 /// Index of the random stream, beyond those of the blocks of [`likelihood_bound`](super::likelihood_bound).
 const STREAM: u64 = 1 << 40;
 
@@ -38,8 +29,8 @@ const STREAM: u64 = 1 << 40;
 ///
 /// # Numerics
 /// Levels are the midpoints of equal slices of the log range. At each of them, every direction ε is used together with −ε, which
-/// cancels what is odd in ε, and d directions at a time are orthogonal and of equal length, which makes averages of squares exact up
-/// to their length. Lengths are those of Gaussian vectors, spread evenly over neighbouring levels.
+/// cancels what is odd in ε. Directions form orthogonal frames of equal length, of two lengths in turn: two whole frames average
+/// polynomials in ε up to the third degree, and powers of |ε|² up to the second, exactly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundDesign {
     range: NoiseRange,
@@ -55,7 +46,8 @@ impl BoundDesign {
 
     fn with_levels(dim: usize, range: NoiseRange, levels: usize, pairs: usize, seed: u64) -> Self {
         let mut directions = Directions::new(dim, seed);
-        let prior = directions.draw(PRIOR_PAIRS);
+        // Two frames have the second moments of Gaussian noise, which is what the prior of flat space needs.
+        let prior = directions.draw(2 * dim);
         let levels = levels.max(1);
         let level = |i: usize| (range.at((i as f64 + 0.5) / levels as f64), directions.draw(pairs.max(1)));
         Self { range, levels: (0..levels).map(level).collect(), prior }
@@ -101,22 +93,30 @@ impl BoundDesign {
     }
 }
 
-/// Gaussian vectors in opposite pairs.
+/// Directions in opposite pairs.
 struct Directions {
     dim: usize,
     rng: Rng,
-    /// Lengths of Gaussian vectors, sorted.
-    lengths: Vec<f64>,
-    /// Place among the lengths, as a fraction.
-    place: f64,
+    /// Frames drawn so far.
+    frames: u32,
 }
 
 impl Directions {
     fn new(dim: usize, seed: u64) -> Self {
-        let mut rng = stream(seed, Purpose::Evaluate, STREAM);
-        let mut lengths: Vec<f64> = (0..LENGTHS).map(|_| norm(&normal(dim, &mut rng))).collect();
-        lengths.sort_by(f64::total_cmp);
-        Self { dim, rng, lengths, place: 0.5 }
+        Self { dim, rng: stream(seed, Purpose::Evaluate, STREAM), frames: 0 }
+    }
+
+    /// The length of the directions of the next frame.
+    ///
+    /// # Formula
+    /// √(d ± √(2d)), which has the first two moments of the squared length of a Gaussian vector. The signs are the Thue-Morse
+    /// sequence, of which every two neighbours from an even place on differ, and which averages out what is smooth in log σ.
+    fn length(&mut self) -> f64 {
+        let square = self.dim as f64;
+        let low = (square - (2.0 * square).sqrt()).max(0.0);
+        let is_long = self.frames.count_ones() % 2 == 1;
+        self.frames += 1;
+        if is_long { (2.0 * square - low).sqrt() } else { low.sqrt() }
     }
 
     /// `pairs` directions and their opposites, one after the other.
@@ -127,8 +127,7 @@ impl Directions {
         for pair in 0..pairs {
             if pair % self.dim == 0 {
                 frame.clear();
-                self.place = (self.place + GOLDEN).fract();
-                radius = self.lengths[(self.place * LENGTHS as f64) as usize];
+                radius = self.length();
             }
             let mut direction = normal(self.dim, &mut self.rng);
             for other in &frame {
@@ -159,10 +158,10 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn directions_come_in_opposite_pairs_with_orthogonal_frames_and_gaussian_lengths() {
+    fn directions_come_in_opposite_pairs_with_orthogonal_frames_and_gaussian_moments() {
         let nodes = Directions::new(3, 1).draw(3000);
         assert_eq!(nodes.len(), 6000);
-        let mut square = 0.0;
+        let (mut square, mut fourth) = (0.0, 0.0);
         for frame in nodes.as_slice().chunks_exact(18) {
             let row = |i: usize| &frame[3 * i..3 * i + 3];
             for i in 0..3 {
@@ -171,10 +170,11 @@ mod tests {
                     assert!(dot(row(2 * i), row(2 * j)).abs() < 1e-12 * norm(row(2 * i)) * norm(row(2 * j)));
                 }
                 square += dot(row(2 * i), row(2 * i));
+                fourth += dot(row(2 * i), row(2 * i)).powi(2);
             }
         }
-        // Lengths come from 4096 draws: the standard error of their mean square is √(2 · 3/4096) = 0.038.
-        assert!((square / 3000.0 - 3.0).abs() < 0.16, "{square}");
+        // E|ε|² = d and E|ε|⁴ = d (d + 2).
+        assert!((square / 3000.0 - 3.0).abs() < 1e-9 && (fourth / 3000.0 - 15.0).abs() < 1e-9, "{square} {fourth}");
     }
 
     #[test]

@@ -6,8 +6,9 @@ use crate::{Points, base::BaseMeasure, manifold::Manifold, noise::NoiseRange, sa
 /// Standard deviation of the noise in the bound at a point that is small enough, in nats.
 const NOISE: f64 = 0.1;
 
-/// Most pairs of directions at each noise level, up to a whole frame.
+/// Most pairs of directions at each noise level, and most if they make two whole frames.
 const MOST_PAIRS: usize = 8;
+const LARGEST_FRAMES: usize = 28;
 
 /// Samples on which the noise is measured.
 const MEASURED: usize = 128;
@@ -73,8 +74,9 @@ impl NormalisedBound {
             let noise = squares.sum::<f64>() / (2 * at.len().max(1)) as f64;
             match (noise / (NOISE * NOISE)).ceil().clamp(1.0, MOST_PAIRS as f64) as usize {
                 1 => 1,
-                // Whole frames of orthogonal directions, where that is not too many.
-                pairs => pairs.next_multiple_of(base.ambient_dim().min(MOST_PAIRS)),
+                // Two whole frames, where that is not too many: they average squares exactly.
+                _ if 2 * base.ambient_dim() <= LARGEST_FRAMES => 2 * base.ambient_dim(),
+                pairs => pairs,
             }
         });
         let design = design(pairs, SEED);
