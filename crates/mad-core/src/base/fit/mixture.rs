@@ -3,7 +3,7 @@
 use super::em::{Prior, Stop, maximise, spread};
 use super::seeds::seeds;
 use super::stack;
-use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, spheres};
+use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, new_places, spheres};
 use crate::Points;
 use crate::base::{BaseChoice, Component, MAX_CONCENTRATION, VonMisesFisherMixture};
 use crate::manifold::{Manifold, SphereBlock};
@@ -23,9 +23,9 @@ const MOST_ROWS: [usize; 2] = [100_000, 12_500];
 
 /// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
-/// One fit is made for each of `sizes`. Either the best of them on the validation part is the answer, or, with `layered`, all of
-/// them and kernels on the training points are laid over each other with weights from rows that were left out. Rows must be in
-/// random order: of more than 100 000 the first ones are taken.
+/// One fit is made for each of `sizes`. Either the one that predicts new places of the validation part best is the answer, or, with
+/// `layered`, all of them and kernels on the training points are combined, with weights from rows that were left out. Rows must be
+/// in random order: of more than 100 000 the first ones are taken.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
     train: &Points,
@@ -36,11 +36,18 @@ pub fn fit_mixture(
         return frequencies::fit(manifold, train, validation);
     }
     let blocks = spheres(manifold, train, validation)?;
-    let (train, validation) = (&train.head(MOST_ROWS[0]), &validation.head(MOST_ROWS[1]));
+    let train = &train.head(MOST_ROWS[0]);
     if options.layered {
-        return stack::fit(manifold, &blocks, train, validation, options);
+        let spare: Vec<usize> = (options.reserved..validation.len()).take(MOST_ROWS[1]).collect();
+        let spare = new_places(train, &validation.select(&spare));
+        let mut fitted = stack::fit(manifold, &blocks, train, &spare, options)?;
+        fitted.validation = mean_log_weight(fitted.choice.build(manifold)?.as_ref(), &validation.head(MOST_ROWS[1]));
+        return Ok(fitted);
     }
     let data = Data::new(&blocks, train);
+    let validation = &validation.head(MOST_ROWS[1]);
+    let new = new_places(train, validation);
+    let validation = if new.is_empty() { validation } else { &new };
     let mut best = Best { manifold, validation, tried: Vec::new(), value: f64::NEG_INFINITY, components: Vec::new() };
     let (mut highest, mut in_vain) = (f64::NEG_INFINITY, 0);
     for size in data.sizes(options) {

@@ -12,6 +12,7 @@ mod kde;
 mod kernels;
 mod mixture;
 mod seeds;
+mod shape;
 mod stack;
 mod weights;
 
@@ -26,10 +27,9 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 /// Counts changes after which the same points give another measure, so that scores of older fits are told apart: of fits of one
-/// size or width, and of layered ones. Layered fits of version 3 with 5000 distinct validation points and more had their weights from
-/// folds at first, and those to more than 20 000 points of a sphere no kernels; no score of such a fit was kept.
+/// size or width, and of layered ones.
 pub fn version(layered: bool) -> u32 {
-    if layered { 3 } else { 2 }
+    if layered { 4 } else { 3 }
 }
 
 /// How to fit.
@@ -41,8 +41,11 @@ pub struct FitOptions {
     pub sizes: Vec<usize>,
     /// Whether fits of all sizes are laid over each other, or the best of them is the answer.
     pub layered: bool,
-    /// Layers may also be kernels on the training points, so many for each of them.
+    /// Most kernels on a training point; 0 for mixtures alone. On the two-dimensional sphere an elongated kernel is up to five
+    /// components.
     pub kernels: usize,
+    /// Number of leading validation rows that a layered fit must not look at, because training is stopped by their score.
+    pub reserved: usize,
     /// Strength of the prior on concentrations: imagined points per component, spread as the fit's points at its start.
     pub prior: f64,
     /// Most iterations of one fit.
@@ -55,7 +58,8 @@ impl Default for FitOptions {
             seed: 0,
             sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200],
             layered: true,
-            kernels: 6,
+            kernels: 4,
+            reserved: 0,
             prior: 0.03,
             iterations: 30,
         }
@@ -85,7 +89,7 @@ pub struct Fitted {
 pub struct Tried {
     /// What was fitted, in words.
     pub what: String,
-    /// Mean log-density, with respect to volume, of points that were left out: of the validation points, or by cross-validation.
+    /// Mean log-density, with respect to volume, of new places: of validation points, or by cross-validation.
     pub validation: f64,
 }
 
@@ -134,6 +138,19 @@ fn refuse_empty(train: &Points, validation: &Points) -> Result<(), FitError> {
 fn spheres(manifold: &dyn Manifold, train: &Points, validation: &Points) -> Result<Vec<SphereBlock>, FitError> {
     refuse_empty(train, validation)?;
     manifold.spheres().ok_or_else(|| FitError::Manifold { spec: manifold.spec() })
+}
+
+/// Rows that equal none of the `known` ones.
+fn new_places(known: &Points, rows: &Points) -> Points {
+    let together = Points::from_vec([known.as_slice(), rows.as_slice()].concat(), known.dim());
+    let groups = Groups::of(&together);
+    let mut new: Vec<usize> = groups
+        .iter()
+        .filter(|equal| equal[0] as usize >= known.len())
+        .flat_map(|equal| equal.iter().map(|&row| row as usize))
+        .collect();
+    new.sort_unstable();
+    together.select(&new)
 }
 
 /// The distinct points, in the order of their first row, and how often each occurs.

@@ -1,14 +1,15 @@
-//! Mixtures of several sizes and kernels of several widths laid over each other, with weights from points that were left out.
+//! Mixtures of several sizes and kernels of several widths, combined with weights that predict new places best.
 //!
-//! A fit of few components is smooth, one of many is sharp, and kernels know every point by heart. Which to believe the points
-//! that were fitted cannot tell. So all of them are layers of the answer, and the few numbers that weigh the layers against each
-//! other come from points that were left out: from a validation part that is large enough, else from cross-validation.
+//! A fit of few components is smooth, one of many is sharp, and kernels memorise every point. The fitted points cannot tell which
+//! of them predicts best. So all of them are candidates, and their weights come from points that none of them has seen and that
+//! equal no point it has seen: from cross-validation over the training points, or from spare validation rows if there are enough.
+//! Rows by whose score training is stopped have no part in it.
 //!
 //! # Reference
 //! Smyth, Wolpert, Linearly combining density estimators via stacking, Machine Learning 36, 1999.
 
-use super::folds::{FOLDS, Fold};
-use super::kernels::{Kernels, MOST_POINTS, Width, kernels};
+use super::folds::Fold;
+use super::kernels::{Cloud, MOST_POINTS, Width};
 use super::mixture::Data;
 use super::weights::{Candidate, weigh};
 use super::{FitError, FitOptions, Fitted, Tried, distinct, mean_log_weight};
@@ -35,8 +36,14 @@ const MOST_STARTS: usize = 4;
 /// rotations and products they would take longer than the training.
 const LARGEST: usize = 400;
 
-/// Most points of a part that are judged.
+/// The largest fits where kernels stand on all points, which know what larger ones know.
+const LARGEST_WITH_KERNELS: usize = 100;
+
+/// Most points of a fold that are scored.
 const MOST_JUDGED: usize = 1000;
+
+/// From this many distinct spare points on they set the weights, and no fold is fitted.
+const ENOUGH_SPARE: usize = 2500;
 
 /// What a layer is made of, whatever points it is fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,54 +69,74 @@ impl Kind {
 /// Components by the kind of their layer.
 type Layers = BTreeMap<Kind, Vec<Component>>;
 
-/// All layers with weights from cross-validation over training and validation points, or from the validation points alone if as
-/// many of them differ as all folds together would judge. The layers themselves are of the training points alone.
+/// All layers of the training points, with weights from `spare` rows, which equal no training row, if there are enough of them, else
+/// from cross-validation over the training points.
 pub(super) fn fit(
     manifold: &dyn Manifold,
     blocks: &[SphereBlock],
     train: &Points,
-    validation: &Points,
+    spare: &Points,
     options: &FitOptions,
 ) -> Result<Fitted, FitError> {
     // On rotations kernels knew nothing that fits did not; on products they were not measured, and sums over them are slow.
     let single = matches!(blocks, [sphere] if !sphere.antipodal);
     let with_kernels = single && options.kernels > 0;
-    let larger = single && !(with_kernels && distinct(train).0.len() <= MOST_POINTS);
-    let largest = if larger { usize::MAX } else { LARGEST };
+    let points = distinct(train).0.len();
+    let largest = match (single, with_kernels && points <= MOST_POINTS) {
+        (true, true) => LARGEST_WITH_KERNELS,
+        (true, false) => usize::MAX,
+        (false, _) => LARGEST,
+    };
     let sizes = options.sizes.iter().copied().filter(|size| *size <= largest).collect();
     let options = &FitOptions { sizes, ..options.clone() };
-    let own = layers(blocks, train, with_kernels, options);
-    let mut logs = match distinct(validation).0.len() >= FOLDS * MOST_JUDGED {
-        true => left_out(manifold, std::iter::once((own.clone(), validation.clone())))?,
+    let (own, cloud) = (fits(blocks, train, with_kernels, options), cloud(blocks, train, with_kernels));
+    let mut logs = match distinct(spare).0.len() >= ENOUGH_SPARE {
+        true => left_out(manifold, std::iter::once((with_kernel_layers(own.clone(), cloud.as_ref()), spare.clone())))?,
         false => {
-            let refit = |Fold { seen, judged }| (layers(blocks, &seen, with_kernels, options), judged);
-            left_out(manifold, Fold::all(train, validation, MOST_JUDGED).into_iter().map(refit))?
+            let refit = |Fold { seen, judged }| {
+                let fits = fits(blocks, &seen, with_kernels, options);
+                (with_kernel_layers(fits, self::cloud(blocks, &seen, with_kernels).as_ref()), judged)
+            };
+            left_out(manifold, Fold::all(train, MOST_JUDGED).into_iter().map(refit))?
         }
     };
-    // What some parts have and the whole has not cannot be weighed.
-    logs.retain(|kind, _| own.contains_key(kind));
-    let candidate = |(kind, logs): (&Kind, Vec<f64>)| {
-        let layer = &own[kind];
-        let mass = layer.iter().map(|c| c.weight).sum::<f64>() / train.len() as f64;
-        Candidate { logs, size: layer.len(), class: kind.class().map(|class| (class, mass)) }
+    // Drop candidates that exist in a fold but not in the full fit. Without folds nothing is known about new places.
+    let kernel_kinds: BTreeMap<Kind, (f64, usize)> = cloud.as_ref().map(kernel_kinds).unwrap_or_default();
+    logs.retain(|kind, _| own.contains_key(kind) || kernel_kinds.contains_key(kind));
+    if logs.is_empty() {
+        logs.insert(Kind::Uniform, vec![-manifold.log_volume()]);
+    }
+    let candidate = |(kind, logs): (&Kind, Vec<f64>)| match (kind.class(), kernel_kinds.get(kind)) {
+        // All widths together become a few kernels a point.
+        (Some(class), Some((mass, points))) => {
+            let widths = kernel_kinds.keys().filter(|other| other.class() == Some(class)).count();
+            let size = (points * options.kernels).div_ceil(widths);
+            Candidate { logs, size, class: Some((class, *mass)) }
+        }
+        _ => Candidate { logs, size: own[kind].len(), class: None },
     };
     let kinds: Vec<Kind> = logs.keys().copied().collect();
-    let weighed = weigh(kinds.iter().zip(logs.into_values()).map(candidate).collect(), options.kernels);
-    let mut components = Vec::new();
+    let weighed = weigh(kinds.iter().zip(logs.into_values()).map(candidate).collect());
+    let (mut components, mut kernels) = (Vec::new(), Vec::new());
     for (place, weight) in &weighed.kept {
+        if let Kind::Kernels { class, width } = kinds[*place] {
+            kernels.push((class, width, *weight));
+            continue;
+        }
         let layer = &own[&kinds[*place]];
         let total: f64 = layer.iter().map(|c| c.weight).sum();
         components.extend(layer.iter().map(|c| Component { weight: weight * c.weight / total, ..c.clone() }));
     }
-    let what = format!("{} components in {} layers", components.len(), weighed.kept.len());
+    components.extend(cloud.iter().flat_map(|cloud| cloud.mixed(&kernels, options.kernels)));
+    let what = format!("{} components from {} candidates", components.len(), weighed.kept.len());
     let tried = vec![Tried { what, validation: weighed.value }];
     let mixture = VonMisesFisherMixture::on(manifold, components)?;
-    let value = mean_log_weight(&mixture, validation);
+    let value = if spare.is_empty() { weighed.value } else { mean_log_weight(&mixture, spare) };
     Ok(Fitted { choice: BaseChoice::Mixture { components: mixture.components().to_vec() }, tried, validation: value })
 }
 
-/// The layers of fits to these rows, which are in random order.
-fn layers(blocks: &[SphereBlock], rows: &Points, with_kernels: bool, options: &FitOptions) -> Layers {
+/// The layers of mixtures fitted to these rows, which are in random order.
+fn fits(blocks: &[SphereBlock], rows: &Points, with_kernels: bool, options: &FitOptions) -> Layers {
     let data = &Data::new(blocks, rows);
     let everywhere =
         Component { weight: 1.0, mean: data.points.row(0).to_vec(), concentrations: vec![0.0; data.blocks.len()] };
@@ -125,16 +152,37 @@ fn layers(blocks: &[SphereBlock], rows: &Points, with_kernels: bool, options: &F
             }
         }
     }
-    if with_kernels {
-        // Of many points some stand for all.
-        let (Data { points, counts, .. }, share) = match data.points.len() <= MOST_POINTS {
-            true => (data, 1.0),
-            false => (&Data::new(blocks, &rows.head(MOST_POINTS)), MOST_POINTS as f64 / rows.len() as f64),
-        };
-        for Kernels { class, width, mut components } in kernels(&blocks[0], points, counts) {
-            components.iter_mut().for_each(|kernel| kernel.weight /= share);
-            layers.insert(Kind::Kernels { class, width }, components);
-        }
+    layers
+}
+
+/// The points that kernels stand on: of many the first, which stand for all.
+fn cloud(blocks: &[SphereBlock], rows: &Points, with_kernels: bool) -> Option<Cloud> {
+    if !with_kernels {
+        return None;
+    }
+    let (mut points, mut counts) = distinct(rows);
+    if points.len() > MOST_POINTS {
+        (points, counts) = distinct(&rows.head(MOST_POINTS));
+    }
+    Cloud::new(&blocks[0], &points, &counts)
+}
+
+/// Every class and width of kernels on these points, with the share of rows in the class and its number of points.
+fn kernel_kinds(cloud: &Cloud) -> BTreeMap<Kind, (f64, usize)> {
+    let widths = cloud.widths();
+    let of = |(class, mass, points): (usize, f64, usize)| {
+        widths.iter().map(move |width| (Kind::Kernels { class, width: *width }, (mass, points)))
+    };
+    cloud.classes().into_iter().flat_map(of).collect()
+}
+
+/// The layers and those of kernels.
+fn with_kernel_layers(mut layers: Layers, cloud: Option<&Cloud>) -> Layers {
+    let Some(cloud) = cloud else { return layers };
+    for (class, _, _) in cloud.classes() {
+        layers.extend(
+            cloud.widths().into_iter().map(|width| (Kind::Kernels { class, width }, cloud.kernels(class, width))),
+        );
     }
     layers
 }
@@ -177,27 +225,13 @@ mod tests {
     fn some_kernels_stand_for_all_of_many_points() {
         let circle = build("sphere:1", &BuildContext::without_files()).unwrap();
         let blocks = circle.spheres().unwrap();
-        let options = FitOptions { sizes: vec![1], ..FitOptions::default() };
-        let standing = |rows: usize| -> Vec<(usize, f64)> {
+        for (rows, kernels) in [(300, 300), (MOST_POINTS + 500, MOST_POINTS)] {
             let angle = |i: usize| 2.4 * i as f64 + 1e-7 * (i % 7) as f64;
             let points = (0..rows).flat_map(|i| [angle(i).cos(), angle(i).sin()]).collect();
-            let layers = layers(&blocks, &Points::from_vec(points, 2), true, &options);
-            let mut by_width = BTreeMap::new();
-            for (kind, components) in layers {
-                let Kind::Kernels { width, .. } = kind else { continue };
-                let (count, weight) = by_width.entry(width).or_insert((0, 0.0));
-                *count += components.len();
-                *weight += components.iter().map(|c| c.weight).sum::<f64>();
-            }
-            by_width.into_values().collect()
-        };
-        for (rows, kernels) in [(300, 300), (MOST_POINTS + 500, MOST_POINTS)] {
-            let found = standing(rows);
-            assert!(!found.is_empty());
-            for (count, weight) in found {
-                assert_eq!(count, kernels);
-                assert!((weight / rows as f64 - 1.0).abs() < 1e-9, "{weight} of {rows}");
-            }
+            let cloud = cloud(&blocks, &Points::from_vec(points, 2), true).unwrap();
+            let classes = cloud.classes();
+            assert_eq!(classes.iter().map(|(_, _, points)| points).sum::<usize>(), kernels);
+            assert!((classes.iter().map(|(_, mass, _)| mass).sum::<f64>() - 1.0).abs() < 1e-9, "{classes:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! How much each of several densities is believed, given points that none of them has seen.
 
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Iterations for the weights between two looks at what can be left out.
@@ -28,18 +29,19 @@ pub(super) struct Weighed {
     pub value: f64,
 }
 
-/// Weighs candidates, and drops those that are worth less than they cost, and what is worth least of a class until at most `most` are
-/// left of it. The first candidate stays: it keeps every point possible.
+/// Weighs candidates, and drops those that are worth less than they cost. The first candidate stays: it keeps every point
+/// possible. Kernels stay or go together: of many similar widths none is worth much without being useless as a whole, and the
+/// weighted mean of all of them predicts better than the best few.
 ///
 /// Every row has the same weight under the kernels: how it is spread over candidates of its class is free, how much there is of
 /// it is not. Otherwise a class that is right in one region would gain weight in all of them.
 ///
 /// A free weight gains 1/2n in the mean log-density of n points by chance (Akaike), and every component has its [`PRICE`].
-pub(super) fn weigh(candidates: Vec<Candidate>, most: usize) -> Weighed {
+pub(super) fn weigh(candidates: Vec<Candidate>) -> Weighed {
     let mut weights = Weights::of(candidates);
     loop {
         let worths = weights.improve();
-        let costly = weights.not_worth_it(&worths, most);
+        let costly = weights.not_worth_it(&worths);
         if costly.is_empty() {
             let kept = weights.layers.iter().map(|layer| (layer.place, layer.weight)).collect();
             return Weighed { kept, value: weights.value() };
@@ -95,22 +97,17 @@ impl Weights {
         let rows = self.scales.len() as f64;
         for _ in 0..ITERATIONS {
             let totals = self.totals();
-            for Layer { weight, densities, .. } in &mut self.layers {
+            self.layers.par_iter_mut().for_each(|Layer { weight, densities, .. }| {
                 let share: f64 = densities.iter().zip(&totals).map(|(d, t)| d / t).sum();
                 *weight = (*weight * share / rows).max(1e-12);
-            }
+            });
             self.level();
             // The first one has half a point at least.
             self.layers[0].weight = self.layers[0].weight.max(0.5 / rows);
             let sum: f64 = self.layers.iter().map(|layer| layer.weight).sum();
             self.layers.iter_mut().for_each(|layer| layer.weight /= sum);
         }
-        let totals = self.totals();
-        let worth = |Layer { weight, densities, .. }: &Layer| {
-            let shares = densities.iter().zip(&totals).map(|(d, t)| (weight * d / t).min(1.0 - 1e-9));
-            -shares.map(|s| (-s).ln_1p()).sum::<f64>() / rows
-        };
-        self.layers.iter().map(worth).collect()
+        (0..self.layers.len()).into_par_iter().map(|i| self.worth(&BTreeSet::from([i]))).collect()
     }
 
     /// Gives every row under the kernels the same weight.
@@ -132,28 +129,32 @@ impl Weights {
         }
     }
 
-    /// Places of layers to drop: all kernels if they are not worth their cost together, else the worst few.
-    fn not_worth_it(&self, worths: &[f64], most: usize) -> BTreeSet<usize> {
+    /// Places of layers to drop: all kernels if they are not worth their cost together, else the worst few of the others.
+    fn not_worth_it(&self, worths: &[f64]) -> BTreeSet<usize> {
         let chance = 0.5 / self.scales.len() as f64;
-        let cost = |i: usize| chance + PRICE * self.layers[i].size as f64;
-        let class = |i: usize| self.layers[i].class.map(|(class, _)| class);
-        let kernels: BTreeSet<usize> = (0..worths.len()).filter(|i| class(*i).is_some()).collect();
-        if kernels.iter().map(|i| worths[*i]).sum::<f64>() < kernels.iter().map(|i| cost(*i)).sum() {
+        let kernels: BTreeSet<usize> = (0..worths.len()).filter(|i| self.layers[*i].class.is_some()).collect();
+        let classes: BTreeSet<usize> =
+            self.layers.iter().filter_map(|layer| layer.class.map(|class| class.0)).collect();
+        let sizes: usize = kernels.iter().map(|i| self.layers[*i].size).sum();
+        if !kernels.is_empty() && self.worth(&kernels) < chance * classes.len() as f64 + PRICE * sizes as f64 {
             return kernels;
         }
-        let mut order: Vec<usize> = (1..worths.len()).collect();
+        let cost = |i: usize| chance + PRICE * self.layers[i].size as f64;
+        let mut order: Vec<usize> =
+            (1..worths.len()).filter(|i| !kernels.contains(i) && worths[*i] < cost(*i)).collect();
         order.sort_by(|a, b| (worths[*a] / cost(*a)).total_cmp(&(worths[*b] / cost(*b))));
-        order.retain(|&i| match class(i) {
-            Some(own) => {
-                let alternatives = kernels.iter().filter(|other| class(**other) == Some(own)).count();
-                alternatives > most || (alternatives > 1 && worths[i] < cost(i))
-            }
-            None => worths[i] < cost(i),
-        });
-        // A few at a time, and one of a class: worths change with what is left.
-        let mut classes = BTreeSet::new();
-        order.retain(|&i| class(i).is_none_or(|class| classes.insert(class)));
+        // A few at a time: worths change with what is left.
         order.into_iter().take(worths.len().div_ceil(8)).collect()
+    }
+
+    /// How much the mean log-density falls without these layers.
+    fn worth(&self, layers: &BTreeSet<usize>) -> f64 {
+        let totals = self.totals();
+        let mut shares = vec![0.0; totals.len()];
+        for Layer { weight, densities, .. } in layers.iter().map(|i| &self.layers[*i]) {
+            shares.iter_mut().zip(densities).zip(&totals).for_each(|((s, d), t)| *s += weight * d / t);
+        }
+        -shares.iter().map(|s| (-s.min(1.0 - 1e-9)).ln_1p()).sum::<f64>() / totals.len() as f64
     }
 
     /// Mean log-density of the points that were left out.
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn weights_are_shares_of_the_points_and_what_nobody_needs_is_dropped() {
         let known_to: Vec<usize> = (0..1000).map(|i| if i < 600 { 1 } else { 2 }).collect();
-        let weighed = weigh(candidates(&known_to, 4, |_| None), 1);
+        let weighed = weigh(candidates(&known_to, 4, |_| None));
         assert_eq!(weighed.kept.iter().map(|kept| kept.0).collect::<Vec<_>>(), [0, 1, 2]);
         assert!((weight(&weighed, 1) - 0.6).abs() < 0.01 && (weight(&weighed, 2) - 0.4).abs() < 0.01, "{weighed:?}");
         assert!((weighed.kept.iter().map(|kept| kept.1).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -204,16 +205,22 @@ mod tests {
         // Points come near kernels of the first class (1 and 2, a quarter of the rows), seldom of the second (3 and 4).
         let known_to: Vec<usize> = (0..1000).map(|i| [1, 1, 1, 2, 2, 2, 1, 1, 3, 4][i % 10]).collect();
         let class = |i: usize| (i > 0).then_some(if i < 3 { (7, 0.25) } else { (8, 0.75) });
-        let weighed = weigh(candidates(&known_to, 5, class), 2);
+        let weighed = weigh(candidates(&known_to, 5, class));
         let [first, second] = [weight(&weighed, 1) + weight(&weighed, 2), weight(&weighed, 3) + weight(&weighed, 4)];
         assert!((first / second - 1.0 / 3.0).abs() < 1e-9, "{first} and {second}");
         assert!((weight(&weighed, 1) / weight(&weighed, 2) - 5.0 / 3.0).abs() < 0.05, "{weighed:?}");
     }
 
     #[test]
-    fn a_class_keeps_so_many_and_its_best() {
-        let known_to: Vec<usize> = (0..1000).map(|i| [1, 1, 1, 1, 2, 2, 2, 3, 3, 4][i % 10]).collect();
-        let weighed = weigh(candidates(&known_to, 5, |i| (i > 0).then_some((0, 1.0))), 2);
-        assert_eq!(weighed.kept.iter().map(|kept| kept.0).collect::<Vec<_>>(), [0, 1, 2]);
+    fn kernels_stay_or_go_together() {
+        // Three widths share what is known to kernels: little is lost without one of them, much without all.
+        let shared = |known: bool| {
+            let log = |i: usize| if known && i % 2 == 0 { 3.0 } else { -2.0 };
+            let logs: Vec<f64> = (0..1000).map(log).collect();
+            let kernel = Candidate { logs, size: 10, class: Some((0, 1.0)) };
+            let background = Candidate { logs: vec![0.0; 1000], size: 1, class: None };
+            weigh(vec![background, kernel.clone(), kernel.clone(), kernel]).kept.len()
+        };
+        assert_eq!((shared(true), shared(false)), (4, 1));
     }
 }
