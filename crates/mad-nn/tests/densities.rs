@@ -1,6 +1,6 @@
 //! Densities of trained models, weak ones too: they integrate to 1 and are no worse than the bound.
 //!
-//! The full ones: `MAD_DATA=… cargo test --release -p mad-nn --test densities -- --ignored --nocapture`
+//! The full ones: `MAD_DATA=… cargo test --release --workspace --test densities -- --ignored --nocapture`
 
 mod common;
 
