@@ -36,7 +36,7 @@ fn density_of_a_known_mixture() {
     let bound = metric(&desk.json("eval run --against fresh.csv --metrics nll"), "nll_bound");
     eprintln!("integral {integral:.4}, model {model:.4}, truth {known:.4}, NLL bound {bound:.4}");
     assert!((integral - 1.0).abs() < 0.01, "integral {integral}");
-    assert!((model - known).abs() < 0.05, "mean log-density {model}, truth {known}");
+    assert!((model - known).abs() < 0.03, "mean log-density {model}, truth {known}");
     assert!(bound > -model - 0.02 && bound < -model + 0.1, "bound {bound}, flow {}", -model);
 }
 
@@ -126,7 +126,7 @@ fn earthquakes() {
         mean.insert(method, sums);
     }
     let (mad, dsm) = (mean["mad"], mean["dsm"]);
-    assert!(mad[0] <= 0.45, "NLL bound {}", mad[0]);
+    assert!(mad[0] <= -0.38, "NLL bound {}", mad[0]);
     assert!(mad[1] <= 1.25 * mad[2], "MMD {}, floor {}", mad[1], mad[2]);
     assert!(dsm[0] > mad[0] + 0.2 && dsm[3] > 10.0 * mad[3], "DSM {dsm:?}");
 }

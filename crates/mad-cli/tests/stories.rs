@@ -318,12 +318,12 @@ fn data_check_reports() {
 fn demo_needs_nothing() {
     let desk = Desk::new();
     let report = desk.json("demo --out demo --steps 30");
-    for method in ["mad", "dsm"] {
+    for method in ["mad", "mad-uniform", "dsm"] {
         for key in ["nll", "mmd", "mmd_floor", "drift", "seconds"] {
             assert!(report["methods"][method][key].as_f64().is_some(), "{method} {key}: {report}");
         }
     }
-    for name in ["map.svg", "map.png", "mad", "dsm", "samples-mad.csv", "samples-dsm.csv"] {
+    for name in ["map.svg", "map.png", "mad", "mad-uniform", "dsm", "samples-mad-uniform.csv", "samples-dsm.csv"] {
         assert!(desk.path("demo").join(name).exists(), "{name} is missing");
     }
 }

@@ -259,7 +259,7 @@ fn repeated_points_make_no_spike_even_if_validation_repeats_them() {
 fn frequencies_are_smoothed_as_the_closed_form_says() {
     let points = Points::from_vec(vec![0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0], 2);
     let set = FiniteSet::new("corners.csv", PointTable { points: points.clone(), weights: None }).unwrap();
-    // 12, 3, 1 and 0 of 16 in training; 5, 3, 1 and 1 of 10 in validation.
+    // 12, 3, 1 and 0 of 16 in training.
     let rows = |counts: [usize; 4]| -> Vec<usize> { (0..4).flat_map(|i| vec![i; counts[i]]).collect() };
     let (train, validation) = (points.select(&rows([12, 3, 1, 0])), points.select(&rows([5, 3, 1, 1])));
     let fitted = fit_mixture(&set, &train, &validation, &FitOptions::default()).unwrap();
@@ -269,10 +269,10 @@ fn frequencies_are_smoothed_as_the_closed_form_says() {
     for (w, n) in weights[0].iter().zip([12.0, 3.0, 1.0, 0.0]) {
         assert!((w - (n + alpha) / (16.0 + 4.0 * alpha)).abs() < 1e-12, "{weights:?}");
     }
-    // d/dα of 5 ln(12+α) + 3 ln(3+α) + ln(1+α) + ln α − 10 ln(16+4α) vanishes at the best α.
-    let slope =
-        5.0 / (12.0 + alpha) + 3.0 / (3.0 + alpha) + 1.0 / (1.0 + alpha) + 1.0 / alpha - 40.0 / (16.0 + 4.0 * alpha);
+    // d/dα of 12 ln(11+α) + 3 ln(2+α) + ln α − 16 ln(15+4α) vanishes at the best α, whatever the validation rows.
+    let slope = 12.0 / (11.0 + alpha) + 3.0 / (2.0 + alpha) + 1.0 / alpha - 64.0 / (15.0 + 4.0 * alpha);
     assert!(slope.abs() < 1e-2, "α = {alpha}: slope {slope}");
+    assert_eq!(fitted.choice, fit_mixture(&set, &train, &train, &FitOptions::default()).unwrap().choice);
     let base = fitted.choice.build(&set).unwrap();
     assert!((base.log_weight(&[0.0, 1.0]) - weights[0][2].ln()).abs() < 1e-12);
     assert_eq!(fitted, fit_kde(&set, &train, &validation, &FitOptions::default()).unwrap());

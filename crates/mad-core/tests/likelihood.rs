@@ -117,7 +117,7 @@ fn the_bound_meets_the_truth_for_an_exact_denoiser_and_lies_below_for_a_wrong_on
 fn points_that_are_kept_give_the_same_bound() {
     let law = law();
     let x0 = law.draw(1100, 5);
-    let config = BoundConfig { levels: 3, repeats: 2, seed: 6 };
+    let config = BoundConfig { levels: 8, repeats: 2, seed: 6 };
     // A base with a prior of its own, too.
     let flat = Flat::new(3);
     for base in [&UniformSphere::new(3) as &dyn BaseMeasure, &flat] {
@@ -309,4 +309,25 @@ fn threads_and_absence_of_points_do_not_matter() {
     assert!(log_ratio(&model, base.as_ref(), &none, &FlowConfig::new(RANGE)).is_empty());
     let bound = likelihood_bound(&model, base.as_ref(), RANGE, &none, &BoundConfig::default());
     assert!(bound.per_point.is_empty() && bound.mean.is_nan());
+}
+
+/// The same rows with other levels and noise: what the standard error says beyond the spread of the rows.
+#[test]
+fn the_standard_error_knows_the_levels_that_rows_share() {
+    let law = law();
+    let base = UniformSphere::new(3);
+    let x0 = law.draw(1500, 12);
+    let model = Exact::new(law, Anchor::Ambient);
+    let range = NoiseRange { min: 0.001, max: 10.0 };
+    for (levels, repeats) in [(32, 1), (24, 2), (64, 1)] {
+        let bounds: Vec<_> = (0..24)
+            .map(|seed| likelihood_bound(&model, &base, range, &x0, &BoundConfig { levels, repeats, seed }))
+            .collect();
+        let means: Vec<f64> = bounds.iter().map(|bound| bound.mean).collect();
+        let spread = mean_and_error(&means).1 * 24f64.sqrt();
+        let errors = bounds.iter().map(|bound| bound.level_error).sum::<f64>() / 24.0;
+        // 24 runs know the spread to 15 %; the estimate contains the noise of the rows and curvature.
+        assert!((0.7..4.0).contains(&(errors / spread)), "{levels} levels: {errors}, spread over seeds {spread}");
+        assert!(bounds.iter().all(|bound| bound.standard_error >= bound.level_error));
+    }
 }

@@ -178,6 +178,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             let c = Comparison {
                 manifold: so3.as_ref(),
                 samples: &x,
+                further: &[],
                 reference: &y,
                 training: Some(&x),
                 draws: 3,
@@ -260,8 +261,15 @@ fn repeated_rows_of_the_reference_do_not_tell_samples_apart() {
     let training = vmf(4000, 0, 3);
     let samples = vmf(1500, 0, 2);
     let training = Some(&training);
-    let c =
-        Comparison { manifold: sphere.as_ref(), samples: &samples, reference: &reference, training, draws: 4, seed: 0 };
+    let c = Comparison {
+        manifold: sphere.as_ref(),
+        samples: &samples,
+        further: &[],
+        reference: &reference,
+        training,
+        draws: 4,
+        seed: 0,
+    };
     let numbers = (metric("mmd").unwrap().measure)(&c).unwrap();
     let value = |name: &str| numbers.iter().find(|m| m.name == name).unwrap().value;
     let again = mmd(sphere.as_ref(), &Kernel::HeatSphere, &samples, &reference.head(1000)).unwrap();
@@ -270,6 +278,25 @@ fn repeated_rows_of_the_reference_do_not_tell_samples_apart() {
     // Samples that are all one point are still compared.
     let one = Points::from_vec([0.0, 0.0, 1.0].repeat(20), 3);
     assert!(nearest_neighbour(sphere.as_ref(), &one, &reference, 5000, 0).is_ok());
+}
+
+#[test]
+fn the_discrepancy_is_averaged_over_further_draws() {
+    let (sphere, reference) = (manifold("sphere:2"), vmf(400, 0, 1));
+    let draws = [vmf(400, 0, 2), vmf(400, 0, 3), vmf(400, 0, 4)];
+    let c = Comparison {
+        manifold: sphere.as_ref(),
+        samples: &draws[0],
+        further: &draws[1..],
+        reference: &reference,
+        training: None,
+        draws: 4,
+        seed: 0,
+    };
+    let numbers = (metric("mmd").unwrap().measure)(&c).unwrap();
+    let single = |draw: &Points| mmd(sphere.as_ref(), &Kernel::HeatSphere, draw, &reference).unwrap().biased_root;
+    let mean = draws.iter().map(single).sum::<f64>() / 3.0;
+    assert!((numbers[0].value - mean).abs() < 1e-12 && numbers[0].note.starts_with("mean over 3 draws"), "{numbers:?}");
 }
 
 #[test]

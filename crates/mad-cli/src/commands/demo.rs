@@ -1,9 +1,9 @@
-//! `mad demo`: the whole way on the embedded earthquakes, MAD beside DSM.
+//! `mad demo`: everything from data to scores on the embedded earthquakes, for MAD and DSM.
 
 use super::fit::{contents, train_contents};
 use super::opened::{Opened, SamplerChoice};
 use super::plot::beside;
-use super::scores::{LikelihoodScore, compare};
+use super::scores::Scores;
 use crate::args::{Common, Demo};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -19,14 +19,21 @@ use std::time::Instant;
 
 const DATA: &str = "earthquakes-week";
 const MANIFOLD: &str = "sphere:2";
-const METHODS: [&str; 2] = ["mad", "dsm"];
+
+/// What is trained: label, run folder and settings. The last two differ in the base score alone.
+const MODELS: [(&str, &str, &[&str]); 3] = [
+    ("MAD + fitted base", "mad", &["method=mad"]),
+    ("MAD, uniform base", "mad-uniform", &["method=mad", "base=uniform"]),
+    ("DSM, same settings", "dsm", &["method=dsm"]),
+];
 
 /// Enough for a clear picture in under three minutes on two cores.
 const STEPS: u64 = 1000;
 
-/// What is reported of one method.
+/// What is reported of one model.
 struct Score {
-    method: &'static str,
+    label: &'static str,
+    folder: &'static str,
     nll: f64,
     mmd: f64,
     mmd_floor: f64,
@@ -42,16 +49,16 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut scores = Vec::new();
     let mut models = Vec::new();
-    for method in METHODS {
+    for (label, name, own) in MODELS {
         let mut settings = Partial::new();
-        settings.flag("demo", "method", method)?;
+        own.iter().try_for_each(|setting| settings.set(setting))?;
         settings.flag("--steps", "steps", args.steps.unwrap_or(STEPS) as i64)?;
         let seed = i64::try_from(args.seed).map_err(|_| CliError::Usage(format!("--seed: at most {}", i64::MAX)))?;
         settings.flag("--seed", "seed", seed)?;
         // What there is to say about the data is said once.
         let mut talk = common.clone();
         talk.quiet |= !models.is_empty();
-        let folder = args.out.join(method);
+        let folder = args.out.join(name);
         let kept_base = Run::open(&folder).and_then(|run| run.base_choice()).ok();
         let begun = Instant::now();
         let contents = contents(&talk, &table, loaded.clone(), &settings, kept_base)?;
@@ -63,39 +70,36 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
         let (data, manifold) = (DATA.to_owned(), Some(MANIFOLD.to_owned()));
         Source { data, manifold, rows: None, flags: String::new() }.keep(&folder)?;
         let opened = Opened::new(&folder)?;
-        let (score, samples) = score(method, &opened, prepared + fit.seconds, args.seed)?;
-        let mut file = writer(&args.out.join(format!("samples-{method}.csv")), &opened.columns().encode_header())?;
+        let (score, samples) = score((label, name), &opened, prepared + fit.seconds, args.seed)?;
+        let mut file = writer(&args.out.join(format!("samples-{name}.csv")), &opened.columns().encode_header())?;
         file.write(&opened.columns().encode(&samples))?;
         file.finish()?;
         scores.push(score);
-        models.push((opened, samples));
+        models.push((label, opened, samples));
     }
 
     let everything = &loaded.points;
-    let [mad, dsm] = &models[..] else { unreachable!("two methods were trained") };
     let maps = ["map.svg", "map.png"].map(|name| args.out.join(name));
-    beside(&mad.0, everything, &[("MAD", &mad.1), ("DSM", &dsm.1)], &[&maps[0], &maps[1]])?;
+    let panels: Vec<(&str, &Points)> = models.iter().map(|(label, _, samples)| (*label, samples)).collect();
+    beside(&models[0].1, everything, &panels, &[&maps[0], &maps[1]])?;
     report(common, args, &scores)
 }
 
-/// Scores on the test part, with as many samples as there are data, so that the map compares like with like.
-fn score(method: &'static str, opened: &Opened, seconds: f64, seed: u64) -> Result<(Score, Points), CliError> {
-    let (training, test) = (opened.run.part(Part::Train)?, opened.run.part(Part::Test)?);
-    let rows = opened.run.info().rows;
-    let (samples, sampled) = opened.sample(SamplerChoice::default(), seed, rows.train + rows.validation + rows.test)?;
-    let manifold = opened.run.manifold().as_ref();
-    let same_size = samples.head(test.len());
-    let found = compare(manifold, &same_size, &test, Some(&training), &["mmd".to_owned()], seed)?;
+/// Scores on the test part, and as many samples as there are data, so that the panels of the map compare like with like.
+fn score(
+    (label, folder): (&'static str, &'static str),
+    opened: &Opened,
+    seconds: f64,
+    seed: u64,
+) -> Result<(Score, Points), CliError> {
+    let test = opened.run.part(Part::Test)?;
+    let names = ["nll", "mmd", "drift"].map(String::from);
+    let found = Scores::of(opened, &test, &names, SamplerChoice::default(), None, seed)?.measurements;
     let value = |name: &str| found.iter().find(|m| m.name == name).map_or(f64::NAN, |m| m.value);
-    let score = Score {
-        method,
-        nll: LikelihoodScore::of(opened, &test)?.all.nll.unwrap_or(f64::NAN),
-        mmd: value("mmd"),
-        mmd_floor: value("mmd_floor"),
-        drift: sampled.drift.mean,
-        seconds,
-    };
-    Ok((score, samples))
+    let [nll, mmd, mmd_floor, drift] = ["nll_bound", "mmd", "mmd_floor", "drift_mean"].map(value);
+    let rows = opened.run.info().rows;
+    let (samples, _) = opened.sample(SamplerChoice::default(), seed, rows.train + rows.validation + rows.test)?;
+    Ok((Score { label, folder, nll, mmd, mmd_floor, drift, seconds }, samples))
 }
 
 fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError> {
@@ -104,14 +108,14 @@ fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError
         let value = json!({
             "nll": s.nll, "mmd": s.mmd, "mmd_floor": s.mmd_floor, "drift": s.drift, "seconds": s.seconds,
         });
-        methods.insert(s.method.to_owned(), value);
+        methods.insert(s.folder.to_owned(), value);
     }
     let fields = json!({ "out": output::shown(&args.out), "methods": Value::Object(methods) });
     output::result(common, "demo", fields, || {
         let header = ["method", "NLL bound (nats)", "MMD", "MMD floor", "drift", "seconds"];
         let rows = scores.iter().map(|s| {
             vec![
-                s.method.to_uppercase(),
+                s.label.to_owned(),
                 format!("{:.3}", s.nll),
                 format!("{:.4}", s.mmd),
                 format!("{:.4}", s.mmd_floor),
@@ -120,12 +124,14 @@ fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError
             ]
         });
         format!(
-            "{}\nlower is better; drift is the mean distance of samples from the sphere before projection\n\
-             map: {}\nsamples: samples-mad.csv, samples-dsm.csv; run folders: mad, dsm\n\
+            "{}\nlower is better; MMD is a mean over ten draws; drift is the mean distance of samples from the sphere before\n\
+             projection; MAD with a uniform base and DSM differ in the base score alone\n\
+             map: {}\nsamples: samples-NAME.csv; run folders: {}\n\
              next: mad report {} writes a page with everything about a run",
             output::table(&header, rows),
             args.out.join("map.png").display(),
-            args.out.join("mad").display()
+            scores.iter().map(|s| s.folder).collect::<Vec<_>>().join(", "),
+            args.out.join(scores[0].folder).display()
         )
     })
 }

@@ -65,11 +65,9 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     });
     let what = if args.grid.is_some() { "cells of equal volume" } else { "points" };
     let mut text = format!("{} {what}, mean log-density {mean:.4} nats w.r.t. volume", densities.len());
-    if let Some(integral) = integral {
-        text += &format!(", {integral}");
-    }
-    if let Some(shared) = normaliser.filter(|z| z.draws > 0) {
-        text += &format!("; shares at least {:.0} % of its mass with the samples", 100.0 * shared.value().min(1.0));
+    let note = opened.density_note(integral);
+    if !note.is_empty() {
+        text += &format!(", {note}");
     }
     output::result_of_data(common, "density", &args.out, fields, || text)
 }

@@ -125,6 +125,7 @@ fn of_file(common: &Common, args: &Eval) -> Result<Scores, CliError> {
         }
     };
     samples.rows_mut().for_each(|x| manifold.canonicalise(x));
-    let measurements = compare(manifold.as_ref(), &samples, &points, None, &args.metrics, args.seed)?;
+    let measurements =
+        compare(manifold.as_ref(), std::slice::from_ref(&samples), &points, None, &args.metrics, args.seed)?;
     Ok(Scores { measurements, likelihood: None, closest: None })
 }

@@ -168,6 +168,17 @@ impl Opened {
         found.map(Integral::from)
     }
 
+    /// What is said of the density beside its values: the integral, and how much of its mass it has in common with the samples for
+    /// certain. Both are empty where nothing was estimated.
+    pub fn density_note(&self, integral: Option<Integral>) -> String {
+        let integral = integral.map(|integral| integral.to_string());
+        let normaliser = self.model.normaliser().filter(|normaliser| normaliser.draws > 0);
+        let shared = normaliser.map(|z| {
+            format!("shares at least {:.0} % of its mass with the samples", 100.0 * z.value().min(1.0))
+        });
+        [integral, shared].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
     fn log_weights(&self, points: &Points) -> Vec<f64> {
         let base = self.run.base().as_ref();
         points.par_rows().with_min_len(64).map(|x| base.log_weight(x)).collect()

@@ -159,7 +159,7 @@ impl GridDensity {
         }
         let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;
         let log_density: Vec<f64> = opened.densities(common, &grid, DENSITY_STEPS).into_iter().map(|d| d.0).collect();
-        let note = opened.integral(common, DENSITY_STEPS).map(|integral| integral.to_string()).unwrap_or_default();
+        let note = opened.density_note(opened.integral(common, DENSITY_STEPS));
         Some(Self { grid, log_density, note })
     }
 

@@ -272,7 +272,8 @@ impl<'a> Subject<'a> {
         if let Some(picture) = look.shading("", &density, &self.data)? {
             let title = "Density of the model as shading, alone and with the training data as dots.";
             let caption = "Density of the model. Darker is denser, on a logarithmic scale. Its integral is estimated by importance \
-                           sampling from samples of the model and should be 1 within a few standard errors.";
+                           sampling from samples of the model and should be 1 within a few standard errors. Density and samples \
+                           of a weakly trained model may differ; the share of mass that they have in common is a lower bound.";
             body = body.and(figure(picture.to_inline_svg("density-figure", title), caption));
         }
         if let Some(picture) = look.globes(&density, &self.data)? {

@@ -8,6 +8,12 @@ use mad_core::{Moments, Points, Unit, copies, manifold::Manifold};
 use mad_nn::Part;
 use serde::Serialize;
 
+/// The discrepancy is averaged over this many draws, unless they would be more than [`MOST_SAMPLES`] samples in all.
+const DRAWS: usize = 10;
+
+/// See [`DRAWS`].
+const MOST_SAMPLES: usize = 10_000;
+
 /// Subsets of the training points over which the floor of a metric is averaged.
 pub const FLOOR_DRAWS: usize = 20;
 
@@ -48,10 +54,11 @@ pub struct MeanNll {
 }
 
 impl MeanNll {
-    fn of(log_likelihoods: &[f64]) -> Self {
+    /// Of these rows; `shared_error` is the part of the standard error that does not fall with their number.
+    fn of(log_likelihoods: &[f64], shared_error: f64) -> Self {
         let moments = Moments::of(log_likelihoods);
         let n = log_likelihoods.len();
-        let error = (n > 1).then(|| moments.standard_error());
+        let error = (n > 1).then(|| moments.standard_error().hypot(shared_error));
         Self { n, nll: (n > 0).then_some(-moments.mean), standard_error: error }
     }
 
@@ -74,9 +81,9 @@ impl LikelihoodScore {
         Ok(Self {
             is_bound: found.is_bound,
             unsolved_share: found.unsolved_share(),
-            all: MeanNll::of(&found.per_point),
-            copies: continuous.then(|| MeanNll::of(&known)),
-            new: continuous.then(|| MeanNll::of(&new)),
+            all: MeanNll::of(&found.per_point, found.shared_error),
+            copies: continuous.then(|| MeanNll::of(&known, found.shared_error)),
+            new: continuous.then(|| MeanNll::of(&new, found.shared_error)),
         })
     }
 
@@ -125,9 +132,11 @@ impl Scores {
         if names.iter().all(|m| m == "nll") && !names.is_empty() {
             return Ok(scores);
         }
-        let (samples, sampled) = opened.sample(choice, seed, n.unwrap_or(reference.len()))?;
+        let n = n.unwrap_or(reference.len());
+        let (samples, sampled) = opened.sample(choice, seed, n * (MOST_SAMPLES / n.max(1)).clamp(1, DRAWS))?;
         let training = opened.run.part(Part::Train)?;
-        let found = compare(manifold, &samples, reference, Some(&training), names, seed)?;
+        let draws = draws(&samples, n);
+        let found = compare(manifold, &draws, reference, Some(&training), names, seed)?;
         // These samples were projected; what counts is how far they stood off before.
         scores.measurements.extend(found.into_iter().filter(|m| !m.name.starts_with("drift")));
         if wanted("drift") {
@@ -137,22 +146,31 @@ impl Scores {
         if wanted("closest") && manifold.intrinsic_dim() > 0 {
             let places = opened.columns().roles().iter().any(|(_, role)| role.contains("latitude"));
             let unit = Unit::natural(manifold, places);
-            scores.closest = Some(closest(manifold, unit, &samples, reference, &training, seed)?);
+            scores.closest = Some(closest(manifold, unit, &draws[0], reference, &training, seed)?);
         }
         Ok(scores)
     }
 }
 
-/// All metrics that compare samples with a reference, or those named.
+/// Divides samples into draws of `size`; an incomplete one at the end is left out.
+pub fn draws(samples: &Points, size: usize) -> Vec<Points> {
+    let dim = samples.dim();
+    let rows = samples.as_slice().chunks_exact(size.max(1) * dim);
+    rows.map(|rows| Points::from_vec(rows.to_vec(), dim)).collect()
+}
+
+/// All metrics that compare samples with a reference, or those named; the discrepancy is the mean over the draws.
 pub fn compare(
     manifold: &dyn Manifold,
-    samples: &Points,
+    draws: &[Points],
     reference: &Points,
     training: Option<&Points>,
     names: &[String],
     seed: u64,
 ) -> Result<Vec<Measurement>, CliError> {
-    let comparison = Comparison { manifold, samples, reference, training, draws: FLOOR_DRAWS, seed };
+    let none = Points::new(reference.dim());
+    let (samples, further) = draws.split_first().unwrap_or((&none, &[]));
+    let comparison = Comparison { manifold, samples, further, reference, training, draws: FLOOR_DRAWS, seed };
     let mut measurements = Vec::new();
     for entry in METRICS {
         let wanted = match names {

@@ -59,6 +59,7 @@ pub use summary::Summary;
 pub const EXPERIMENTS: &[(&str, &str)] = &[
     ("table-earth", include_str!("../../../../experiments/table-earth.toml")),
     ("table-so3", include_str!("../../../../experiments/table-so3.toml")),
+    ("search-earth", include_str!("../../../../experiments/search-earth.toml")),
     ("search-so3", include_str!("../../../../experiments/search-so3.toml")),
     ("paper-readings", include_str!("../../../../experiments/paper-readings.toml")),
     ("figure-intro", include_str!("../../../../experiments/figure-intro.toml")),

@@ -3,8 +3,7 @@
 use super::job::{Job, TimePoint};
 use crate::args::Common;
 use crate::commands::opened::{Opened, SamplerChoice};
-use crate::commands::scores::FLOOR_DRAWS;
-use crate::commands::scores::LikelihoodScore;
+use crate::commands::scores::{FLOOR_DRAWS, LikelihoodScore, draws};
 use crate::error::CliError;
 use mad_core::Moments;
 use mad_core::Points;
@@ -166,13 +165,6 @@ pub fn score(common: &Common, job: &Job, folder: &Path, times: Vec<TimePoint>) -
         times,
         seconds: begun.elapsed().as_secs_f64(),
     })
-}
-
-/// Divides samples into draws of `size`; an incomplete one at the end is left out.
-fn draws(samples: &Points, size: usize) -> Vec<Points> {
-    let dim = samples.dim();
-    let rows = samples.as_slice().chunks_exact(size.max(1) * dim);
-    rows.map(|rows| Points::from_vec(rows.to_vec(), dim)).collect()
 }
 
 /// How many draws of `size` samples an MMD is averaged over.

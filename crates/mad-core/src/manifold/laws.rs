@@ -68,17 +68,20 @@ pub fn check_unregistered(subject: Subject<'_>) -> Result<(), Violation> {
 
 /// A context whose files are the finite sets of the examples: `circle8.csv` and `weighted.csv`.
 pub fn context() -> BuildContext<'static> {
-    BuildContext::new(|file| {
-        let circle = (0..8).map(|i| PI * f64::from(i) / 4.0).flat_map(|a| [a.cos(), a.sin()]).collect();
-        match file {
-            "circle8.csv" => Ok(PointTable { points: Points::from_vec(circle, 2), weights: None }),
-            "weighted.csv" => {
-                let points = Points::from_vec(vec![0.0, 0.0, 1.0, 1.5, 0.5, 0.0, -2.0, 0.25, 0.5, 3.0, 3.0, 3.0], 3);
-                Ok(PointTable { points, weights: Some(vec![4.0, 1.0, 0.5, 2.5]) })
-            }
-            other => Err(format!("no example file `{other}`").into()),
+    BuildContext::new(|file| example_points(file).ok_or_else(|| format!("no example file `{file}`").into()))
+}
+
+/// The finite set of the examples that is called `file`.
+pub fn example_points(file: &str) -> Option<PointTable> {
+    let circle = (0..8).map(|i| PI * f64::from(i) / 4.0).flat_map(|a| [a.cos(), a.sin()]).collect();
+    match file {
+        "circle8.csv" => Some(PointTable { points: Points::from_vec(circle, 2), weights: None }),
+        "weighted.csv" => {
+            let points = Points::from_vec(vec![0.0, 0.0, 1.0, 1.5, 0.5, 0.0, -2.0, 0.25, 0.5, 3.0, 3.0, 3.0], 3);
+            Some(PointTable { points, weights: Some(vec![4.0, 1.0, 0.5, 2.5]) })
         }
-    })
+        _ => None,
+    }
 }
 
 impl Subject<'_> {

@@ -19,6 +19,8 @@ pub struct Comparison<'a> {
     pub manifold: &'a dyn Manifold,
     /// The sample that is judged.
     pub samples: &'a Points,
+    /// Further samples of the same size, over which the discrepancy is averaged: one draw moves it by a quarter of its floor.
+    pub further: &'a [Points],
     /// The sample it is held against.
     pub reference: &'a Points,
     /// Training points, from which the floor of the discrepancy is drawn.
@@ -111,7 +113,9 @@ fn measure_mmd(c: &Comparison) -> Result<Vec<Measurement>, MetricError> {
     let repeats = samples.len() < c.samples.len() || reference.len() < c.reference.len();
     if repeats {
         let training = c.training.map(|points| distinct(c.manifold, points));
-        let c = Comparison { samples: &samples, reference: &reference, training: training.as_deref(), ..*c };
+        let further: Vec<Points> = c.further.iter().map(|points| distinct(c.manifold, points).into_owned()).collect();
+        let training = training.as_deref();
+        let c = Comparison { samples: &samples, further: &further, reference: &reference, training, ..*c };
         let names = ["mmd_distinct", "mmd_distinct_floor", "mmd2_distinct_unbiased"];
         measured.extend(measure_mmd_of(&c, names, "distinct points")?);
     }
@@ -122,6 +126,14 @@ fn measure_mmd_of(c: &Comparison, names: [&str; 3], points: &str) -> Result<Vec<
     let kernel = c.manifold.kernel();
     let (samples, reference) = (at_most(c.samples, c.seed, 0), at_most(c.reference, c.seed, 1));
     let found = mmd(c.manifold, &kernel, &samples, &reference)?;
+    let (mut root, mut unbiased) = (found.biased_root, found.unbiased_squared);
+    for further in c.further {
+        let other = mmd(c.manifold, &kernel, &at_most(further, c.seed, 0), &reference)?;
+        root += other.biased_root;
+        unbiased += other.unbiased_squared;
+    }
+    let draws = 1 + c.further.len();
+    let averaged = if draws > 1 { format!("mean over {draws} draws; ") } else { String::new() };
     let level = floor(c.manifold, &kernel, samples.len(), &reference, c.training, c.draws, c.seed)?;
     let source = match (level.source, level.deviation) {
         (FloorSource::Training, Some(sd)) => format!("± {sd:.4}, subsets of the training points"),
@@ -131,11 +143,16 @@ fn measure_mmd_of(c: &Comparison, names: [&str; 3], points: &str) -> Result<Vec<
     Ok(vec![
         number(
             names[0],
-            found.biased_root,
-            &format!("biased, root; {} against {} {points}; {}", samples.len(), reference.len(), found.kernel),
+            root / draws as f64,
+            &format!(
+                "{averaged}biased, root; {} against {} {points}; {}",
+                samples.len(),
+                reference.len(),
+                found.kernel
+            ),
         ),
         number(names[1], level.value, &source),
-        number(names[2], found.unbiased_squared, "squared; zero on average for equal distributions"),
+        number(names[2], unbiased / draws as f64, "squared; zero on average for equal distributions"),
     ])
 }
 

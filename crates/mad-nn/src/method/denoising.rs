@@ -349,7 +349,7 @@ impl Fitted for FittedDenoiser {
     fn likelihood(&self, points: &Points) -> Likelihood {
         let config = BoundConfig { levels: BOUND_LEVELS, ..BoundConfig::default() };
         let bound = likelihood_bound(&self.denoiser, self.base.as_ref(), self.denoiser.range(), points, &config);
-        Likelihood::bound(self.densities(&self.log_weights(points), bound.per_point))
+        Likelihood::bound(self.densities(&self.log_weights(points), bound.per_point), bound.level_error)
     }
 
     fn condition(&mut self, c: Vec<f64>, guidance: f64) {

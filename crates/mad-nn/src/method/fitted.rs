@@ -43,17 +43,19 @@ pub struct Likelihood {
     pub is_bound: bool,
     /// How many of the points have the density of another one, because the model could not be solved for theirs.
     pub unsolved: usize,
+    /// Standard error of the mean that all points have in common, whatever their number; for bounds that of the noise levels.
+    pub shared_error: f64,
 }
 
 impl Likelihood {
     /// Log-densities.
     pub fn exact(per_point: Vec<f64>) -> Self {
-        Self { per_point, is_bound: false, unsolved: 0 }
+        Self { per_point, is_bound: false, unsolved: 0, shared_error: 0.0 }
     }
 
-    /// Lower bounds.
-    pub fn bound(per_point: Vec<f64>) -> Self {
-        Self { per_point, is_bound: true, unsolved: 0 }
+    /// Lower bounds, and the standard error that all of them share.
+    pub fn bound(per_point: Vec<f64>, shared_error: f64) -> Self {
+        Self { per_point, is_bound: true, unsolved: 0, shared_error }
     }
 
     /// Which part of the points has the density of another one.
@@ -64,7 +66,7 @@ impl Likelihood {
     /// Mean negative log-likelihood and its standard error.
     pub fn negative_mean(&self) -> (f64, f64) {
         let moments = Moments::of(&self.per_point);
-        (-moments.mean, moments.standard_error())
+        (-moments.mean, moments.standard_error().hypot(self.shared_error))
     }
 }
 

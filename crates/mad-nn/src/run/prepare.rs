@@ -63,13 +63,13 @@ impl Contents {
         };
         let mut parts = Parts::cut(&points, &split);
         // Large tables are not held twice.
-        let summary = split.summary.clone();
-        drop((points, split));
+        let Split { train_units: units, summary, .. } = split;
+        drop(points);
         parts.canonicalise(manifold.as_ref());
         // As a base a mixture may be all that is known.
         let options = if config.is_plain_mixture() { FitOptions::plain() } else { FitOptions::default() };
         // Rows by whose score training is stopped must not have set the weights of the base, or step 0 would have an advantage.
-        let fit = FitOptions { seed: config.seed, reserved: config.validation_rows as usize, ..options };
+        let fit = FitOptions { seed: config.seed, reserved: config.validation_rows as usize, units, ..options };
         let base = match (config.base.as_str(), fitted) {
             (name, Some(fitted)) if FITTED_BASES.contains(&name) => fitted,
             ("mixture", _) => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,

@@ -5,7 +5,7 @@ use mad_core::{
     Points,
     base::BaseChoice,
     data::{ColumnOptions, Columns, Layout, Loaded, Table},
-    manifold::{BuildContext, Manifold, build},
+    manifold::{Manifold, PointTable, build, laws},
     rng::{Purpose, stream},
 };
 use mad_nn::{
@@ -21,8 +21,15 @@ use std::{
     },
 };
 
+/// A manifold of the registry; finite sets may be those of its examples.
 pub fn manifold(spec: &str) -> Arc<dyn Manifold> {
-    build(spec, &BuildContext::without_files()).unwrap()
+    build(spec, &laws::context()).unwrap()
+}
+
+/// The files of the finite sets that a manifold of the registry is built from.
+fn supports(spec: &str) -> Vec<(String, PointTable)> {
+    let files = ["circle8.csv", "weighted.csv"].into_iter().filter(|file| spec.contains(file));
+    files.map(|file| (file.to_owned(), laws::example_points(file).unwrap())).collect()
 }
 
 /// Points near a few places of the manifold.
@@ -77,7 +84,7 @@ pub fn contents(spec: &str, settings: &[&str]) -> Contents {
         parts,
         conditions: None,
         columns,
-        supports: Vec::new(),
+        supports: supports(spec),
         config,
         split: None,
     }
@@ -91,8 +98,13 @@ pub fn prepared(spec: &str, rows: usize, settings: &[&str]) -> Contents {
 /// As [`prepared`], from these points.
 pub fn prepared_from(spec: &str, points: &Points, settings: &[&str]) -> Contents {
     let (table, columns) = table(points);
-    let loaded =
-        Loaded { manifold: manifold(spec), columns, points: points.clone(), notices: Vec::new(), supports: Vec::new() };
+    let loaded = Loaded {
+        manifold: manifold(spec),
+        columns,
+        points: points.clone(),
+        notices: Vec::new(),
+        supports: supports(spec),
+    };
     Contents::new(&table, loaded, &partial(settings)).unwrap()
 }
 

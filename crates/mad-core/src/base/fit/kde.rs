@@ -23,13 +23,13 @@ pub fn fit_kde(
     manifold: &dyn Manifold,
     train: &Points,
     validation: &Points,
-    _options: &FitOptions,
+    options: &FitOptions,
 ) -> Result<Fitted, FitError> {
     if manifold.intrinsic_dim() == 0 {
         return frequencies::fit(manifold, train, validation);
     }
     let blocks = spheres(manifold, train, validation)?;
-    let folds = Fold::all(train, MOST_JUDGED);
+    let folds = Fold::all(train, &options.units, MOST_JUDGED);
     let folds: Vec<(Data, Points)> = folds.into_iter().map(|f| (Data::new(&blocks, &f.seen), f.judged)).collect();
     let judged: usize = folds.iter().map(|(_, judged)| judged.len()).sum();
     // As many kernels as points, each with its share of the volume.

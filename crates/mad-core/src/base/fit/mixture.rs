@@ -39,7 +39,8 @@ pub fn fit_mixture(
     let train = &train.head(MOST_ROWS[0]);
     if options.layered {
         let spare: Vec<usize> = (options.reserved..validation.len()).take(MOST_ROWS[1]).collect();
-        let spare = new_places(train, &validation.select(&spare));
+        // Rows that repeat a reserved one would give the weights away to early stopping.
+        let spare = new_places(&validation.head(options.reserved), &new_places(train, &validation.select(&spare)));
         let mut fitted = stack::fit(manifold, &blocks, train, &spare, options)?;
         fitted.validation = mean_log_weight(fitted.choice.build(manifold)?.as_ref(), &validation.head(MOST_ROWS[1]));
         return Ok(fitted);

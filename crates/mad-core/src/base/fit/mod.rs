@@ -44,8 +44,10 @@ pub struct FitOptions {
     /// Most kernels on a training point; 0 for mixtures alone. On the two-dimensional sphere an elongated kernel is up to five
     /// components.
     pub kernels: usize,
-    /// Number of leading validation rows that a layered fit must not look at, because training is stopped by their score.
+    /// Number of leading validation rows that the fit must not look at, because training is stopped by their score.
     pub reserved: usize,
+    /// Block, period or group of each training row: rows of one unit are never on both sides of a fold. Empty if rows are independent.
+    pub units: Vec<u32>,
     /// Strength of the prior on concentrations: imagined points per component, spread as the fit's points at its start.
     pub prior: f64,
     /// Most iterations of one fit.
@@ -60,6 +62,7 @@ impl Default for FitOptions {
             layered: true,
             kernels: 4,
             reserved: 0,
+            units: Vec::new(),
             prior: 0.03,
             iterations: 30,
         }

@@ -97,7 +97,7 @@ pub(super) fn fit(
                 let fits = fits(blocks, &seen, with_kernels, options);
                 (with_kernel_layers(fits, self::cloud(blocks, &seen, with_kernels).as_ref()), judged)
             };
-            left_out(manifold, Fold::all(train, MOST_JUDGED).into_iter().map(refit))?
+            left_out(manifold, Fold::all(train, &options.units, MOST_JUDGED).into_iter().map(refit))?
         }
     };
     // Drop candidates that exist in a fold but not in the full fit. Without folds nothing is known about new places.

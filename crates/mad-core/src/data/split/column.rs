@@ -1,11 +1,17 @@
 //! Divisions by the values of a column.
 
-use super::{Division, SplitError, SplitRule, division::too_few};
+use super::{
+    Division, SplitError, SplitRule,
+    division::{numbers, too_few},
+};
 use crate::{
     data::{Table, Time, table::is_missing},
     rng::{Purpose, stream},
 };
 use std::collections::HashMap;
+
+/// Rows of neighbouring times form this many units within the training part, so that cross-validation leaves out whole periods.
+const PERIODS: usize = 50;
 
 /// The column that `name` means: a header, or `column3` or `3` where the file has none.
 fn find(table: &Table, name: &str, rule: &SplitRule) -> Result<usize, SplitError> {
@@ -82,7 +88,9 @@ pub(super) fn by_time(
     if times.len() < needed {
         return Err(too_few(rule, times.len(), "times", needed));
     }
-    let mut division = Division { parts: Default::default(), units: "times", counts: [0; 3], left_out: 0 };
+    let period = times.len().div_ceil(PERIODS);
+    let unit_of = numbers(&times.chunks(period).map(|times| times.concat()).collect::<Vec<_>>());
+    let mut division = Division { parts: Default::default(), units: "times", counts: [0; 3], left_out: 0, unit_of };
     let mut until = rows.len() as f64;
     let mut times = times.into_iter().rev().peekable();
     let (mut left, mut assigned) = (times.len(), 0);

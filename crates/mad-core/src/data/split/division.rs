@@ -13,6 +13,8 @@ pub(super) struct Division {
     pub counts: [usize; 3],
     /// Rows that are in no part.
     pub left_out: usize,
+    /// Number of the unit of every row.
+    pub unit_of: Vec<u32>,
 }
 
 impl Division {
@@ -32,7 +34,8 @@ impl Division {
             return Err(too_few(rule, blocks.len(), units, needed));
         }
         shuffle(&mut blocks, rng);
-        let rows = blocks.iter().map(Vec::len).sum::<usize>() as f64;
+        let unit_of = numbers(&blocks);
+        let rows = unit_of.len() as f64;
         let mut sizes = [0; 3];
         let mut assigned: [Vec<Vec<u32>>; 3] = Default::default();
         for block in blocks {
@@ -52,8 +55,17 @@ impl Division {
             assigned[part].push(unit);
         }
         let counts = [0, 1, 2].map(|part| assigned[part].len());
-        Ok(Self { parts: assigned.map(|units| units.concat()), units, counts, left_out: 0 })
+        Ok(Self { parts: assigned.map(|units| units.concat()), units, counts, left_out: 0, unit_of })
     }
+}
+
+/// The number of the unit that each row is in.
+pub(super) fn numbers(units: &[Vec<u32>]) -> Vec<u32> {
+    let mut numbers = vec![0; units.iter().map(Vec::len).sum()];
+    for (number, rows) in units.iter().enumerate() {
+        rows.iter().for_each(|&row| numbers[row as usize] = number as u32);
+    }
+    numbers
 }
 
 /// The refusal of too few units.

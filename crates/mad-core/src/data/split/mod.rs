@@ -39,6 +39,8 @@ pub enum SplitKind {
 pub struct Split {
     /// Rows to learn from.
     pub train: Vec<usize>,
+    /// Block, period or group of each training row; empty where rows or points are the units.
+    pub train_units: Vec<u32>,
     /// Rows to choose settings by.
     pub validation: Vec<usize>,
     /// Rows to judge by.
@@ -123,7 +125,7 @@ impl Split {
         let [train, validation, test] = parts.each_mut().map(std::mem::take);
         let units = if kind == SplitKind::Random { "rows" } else { "points" };
         let summary = SplitSummary { units, counts: sizes(units_count, fractions), left_out: 0 };
-        Ok(Self { train, validation, test, summary })
+        Ok(Self { train, train_units: Vec::new(), validation, test, summary })
     }
 
     /// Splits `points` on `manifold`, read from the rows of `table`, by a rule.
@@ -148,14 +150,15 @@ impl Split {
             SplitRule::Group(column) => column::by_group(table, column, rule, fractions, seed)?,
         };
         let mut rng = stream(seed, Purpose::Split, 2);
-        let Division { parts, units, counts, left_out } = division;
+        let Division { parts, units, counts, left_out, unit_of } = division;
         let [train, validation, test] = parts.map(|part| {
             let mut rows: Vec<usize> = part.into_iter().map(|row| row as usize).collect();
             rows.sort_unstable();
             shuffle(&mut rows, &mut rng);
             rows
         });
-        Ok(Self { train, validation, test, summary: SplitSummary { units, counts, left_out } })
+        let train_units = train.iter().map(|&row| unit_of[row]).collect();
+        Ok(Self { train, train_units, validation, test, summary: SplitSummary { units, counts, left_out } })
     }
 }
 
