@@ -218,8 +218,11 @@ pub(super) fn sampling(spec: &str, n: usize) -> Box<dyn FnMut()> {
     let manifold = manifold(spec);
     let config = config(manifold.as_ref(), "");
     let model = config.model(manifold.ambient_dim(), 0);
-    let weights = model.initialise(0);
+    let mut weights = model.initialise(0);
+    // An output layer of zeros, as before the first step, is recognised and skipped; trained networks have none.
+    weights.iter_mut().filter(|weight| **weight == 0.0).for_each(|weight| *weight = 1e-3);
     let denoiser = LearnedDenoiser::new(Anchor::Base(manifold.uniform()), config.noise_range(), model, &weights);
+    assert!(!denoiser.is_base_alone(), "the network is part of what is timed");
     let sampler = sample::lookup(&config.sampler).expect("the default sampler");
     let generate = Generate { nfe: config.nfe as usize, ..Generate::new(sampler, config.noise_range(), 0) };
     Box::new(move || {
