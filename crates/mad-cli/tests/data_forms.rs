@@ -46,7 +46,7 @@ fn a_kitti_trajectory_comes_back_as_one() {
     assert_eq!(desk.json("data check new.txt")["manifold"], "product(so3,euclid:3)");
     desk.write("bad.txt", &format!("{}1 0 0 0 0 1 0 0 0 0 2 0\n", (0..60).map(pose).collect::<String>()));
     let error = desk.fails(3, "data check bad.txt --manifold product(so3,euclid:3)");
-    contains(&error, &["1 bad row"]);
+    contains(&error, &["1 bad rows"]);
 }
 
 #[test]
@@ -147,4 +147,34 @@ fn a_tum_trajectory_keeps_its_commented_names() {
     let written = samples(&desk, "groundtruth.txt", "new.txt");
     assert!(written.starts_with("# tx ty tz qx qy qz qw\n"), "{written}");
     assert_eq!((written.lines().count(), written.contains(',')), (11, false));
+}
+
+#[test]
+fn error_values_of_spreadsheets_are_cells() {
+    let desk = Desk::new();
+    let rows: String =
+        (0..5000).map(|i| if i % 1000 == 0 { format!("{i},2,3\n") } else { "#N/A,,-\n".into() }).collect();
+    desk.write("gone.csv", &format!("a,b,c\n{rows}"));
+    let report = desk.json("data check gone.csv");
+    assert_eq!((&report["rows"], report["next"].as_array().map(Vec::len)), (&5000.into(), Some(0)), "{report}");
+    let rows: String =
+        (0..100).map(|i| format!("{},{i}\n", if i % 5 == 0 { "#REF!".into() } else { (i / 2).to_string() })).collect();
+    desk.write("places.csv", &format!("lat,lon\n{rows}"));
+    let output = desk.mad("data check places.csv").output().expect("program started");
+    assert_eq!(output.status.code(), Some(3));
+    contains(&String::from_utf8_lossy(&output.stdout), &["20 bad rows", "column lat, 20 rows", "line 2: `#REF!`"]);
+    // A row with one of them is no row of names.
+    desk.write("first.csv", "#DIV/0!,b\n1,2\n3,4\n");
+    contains(&desk.fails(3, "fit first.csv --manifold euclid:2 --out run"), &["line 1, column x0", "#DIV/0!"]);
+}
+
+#[test]
+fn comments_below_the_first_row_are_counted() {
+    let desk = Desk::new();
+    let rows: String = (0..60).map(|i| format!("{i},{i}\n")).collect();
+    desk.write("d.csv", &format!("# above\nlat,lon\n# still above\n{rows}# one\n1,2\n#two\n"));
+    let report = desk.ok("data check d.csv");
+    contains(&report, &["comments (`#`) below the first row of data are left out: 2, the first on line 64"]);
+    desk.write("plain.csv", &format!("# above\nlat,lon\n# still above\n{rows}"));
+    assert!(!desk.ok("data check plain.csv").contains("comments"));
 }
