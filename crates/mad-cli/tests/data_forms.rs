@@ -178,3 +178,64 @@ fn comments_below_the_first_row_are_counted() {
     desk.write("plain.csv", &format!("# above\nlat,lon\n# still above\n{rows}"));
     assert!(!desk.ok("data check plain.csv").contains("comments"));
 }
+
+#[test]
+fn columns_of_one_value_are_no_categories() {
+    let desk = Desk::new();
+    let file = |name: &str, all: usize, odd: usize| {
+        let row = |i| if i < odd { format!("{i},{i},{i}\n") } else { "x,missing,x\n".into() };
+        desk.write(name, &("a,b,c\n".to_owned() + &(0..all).map(row).collect::<String>()));
+        desk.ok(&format!("data check {name}"))
+    };
+    let report = file("alike.csv", 1000, 1);
+    contains(&report, &["column b is left out: `missing` stands in 999 of 1000 cells", "no manifold is proposed"]);
+    assert!(!report.contains("categorical"), "{report}");
+    // Beyond one in a hundred there is something to tell apart.
+    contains(&file("rare.csv", 1000, 10), &["categorical:11,11,11"]);
+}
+
+/// Pose i, row by row.
+fn pose(i: usize) -> Vec<f64> {
+    let r = turn(0.05 * i as f64);
+    [&r[..3], &[i as f64 + 1.0], &r[3..6], &[0.5], &r[6..], &[-1.5, 0.0, 0.0, 0.0, 1.0]].concat()
+}
+
+#[test]
+fn poses_with_a_bad_row_are_poses() {
+    let desk = Desk::new();
+    let line = |i: usize| {
+        let mut pose = pose(i);
+        pose[0] += if i == 99 { 5.0 } else { 0.0 };
+        row(&pose, ",")
+    };
+    desk.write("poses.csv", &(0..100).map(line).collect::<String>());
+    let output = desk.mad("data check poses.csv").output().expect("program started");
+    assert_eq!(output.status.code(), Some(3));
+    contains(&String::from_utf8_lossy(&output.stdout), &["product(so3,euclid:3)", "1 bad rows", "line 100"]);
+}
+
+#[test]
+fn matrices_written_column_by_column_are_told_and_come_back() {
+    let desk = Desk::new();
+    for rows in [3, 4] {
+        let line = |i: usize| {
+            let pose = pose(i);
+            row(&(0..4 * rows).map(|k| pose[4 * (k % rows) + k / rows]).collect::<Vec<_>>(), " ")
+        };
+        desk.write("m.txt", &(0..60).map(line).collect::<String>());
+        let next = desk.json("data check m.txt")["next"][0].as_str().expect("a command").replace('\'', "");
+        let columns = next.split(" --columns ").nth(1).and_then(|rest| rest.split(' ').next()).expect("columns");
+        let asked = format!("m.txt --manifold product(so3,euclid:3) --out run-{rows}");
+        let error = desk.fails(3, &format!("fit {asked}"));
+        contains(&error, &["60 bad rows", "column by column", columns]);
+        desk.ok(&format!("fit {asked} --columns {columns} {TINY}"));
+        let samples = desk.ok(&format!("sample run-{rows} --n 5 --seed 1"));
+        for line in samples.lines() {
+            let m: Vec<f64> = line.split([' ', ',']).map(|cell| cell.parse().expect("a number")).collect();
+            assert_eq!(m.len(), 4 * rows, "{line}");
+            let column = |c: usize| &m[c * rows..c * rows + 3];
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            assert!((dot(column(0), column(0)) - 1.0).abs() < 1e-9 && dot(column(0), column(1)).abs() < 1e-9, "{line}");
+        }
+    }
+}

@@ -389,6 +389,11 @@ impl Table {
         }
     }
 
+    /// The same table without names of its columns.
+    pub(super) fn without_names(self) -> Self {
+        Self { header: None, ..self }
+    }
+
     /// Leaves out these rows, which stand in ascending order, and forgets rows of another number of cells.
     pub(super) fn leave_out(&mut self, bad: &[usize]) {
         self.ragged = RowErrorList::new(self.unit);
