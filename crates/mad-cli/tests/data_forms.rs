@@ -239,3 +239,24 @@ fn matrices_written_column_by_column_are_told_and_come_back() {
         }
     }
 }
+
+#[test]
+fn hemispheres_in_columns_of_their_own_are_asked_about() {
+    let desk = Desk::new();
+    let file = |name: &str, row: &dyn Fn(usize) -> String| {
+        desk.write(name, &("lat,ns,lon,ew\n".to_owned() + &(0..60).map(row).collect::<String>()));
+    };
+    file("h.csv", &|i| format!("{i},N,{i},{}\n", if i < 30 { "E" } else { "west" }));
+    for words in ["data check h.csv", "fit h.csv --manifold sphere:2 --out run"] {
+        contains(&desk.fails(2, words), &["h.csv: line 32: column `ew` says west of `lon` = 30", "30W", "--columns"]);
+    }
+    file("s.csv", &|i| format!("{i},South,{},E\n", 2 * i));
+    contains(&desk.fails(2, "data check s.csv"), &["line 3: column `ns` says South of `lat` = 1"]);
+    // Signs that agree with the letters, and longitudes beyond half a turn, leave no question.
+    file("signed.csv", &|i| format!("-{i},S,{},W\n", 181 + i));
+    contains(&desk.ok("data check signed.csv"), &["sphere:2", "columns not used: ns, ew"]);
+    desk.ok("data check h.csv --columns lat,lon --manifold sphere:2");
+    // A model of plain columns does not read them from another file either.
+    desk.ok(&format!("fit signed.csv --manifold sphere:2 --out run {TINY}"));
+    contains(&desk.fails(2, "eval run --against h.csv --metrics mmd"), &["column `ew` says west"]);
+}
