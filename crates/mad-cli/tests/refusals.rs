@@ -148,6 +148,28 @@ fn links_to_devices_are_not_read() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
+/// Experiments and scores are read up to a limit, and what is wrong with them is said before anything runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn experiments_and_scores_are_files_within_a_limit() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("latin.toml"), b"title = \"\xfc\"\n").expect("written");
+    std::fs::create_dir(desk.path("folder")).expect("a folder");
+    for (words, said) in [
+        ("--file /dev/zero", ["--file /dev/zero", "limit"]),
+        ("--file folder", ["--file folder", "a folder instead of a regular file"]),
+        ("--file latin.toml", ["latin.toml", "UTF-8"]),
+        ("figure-base-s2 --scores /dev/zero", ["--scores /dev/zero", "a pipe or device"]),
+        ("figure-base-s2 --scores folder", ["--scores folder", "a folder"]),
+    ] {
+        let output = shell(&desk, &format!("\"$MAD\" reproduce {words} --out r"));
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
+        assert!(said.iter().all(|word| error.contains(word)), "{words}: {error}");
+    }
+    assert!(!desk.path("r").exists(), "something was left");
+}
+
 #[test]
 fn settings_that_cannot_be_leave_no_folder() {
     let desk = Desk::new();
