@@ -69,7 +69,7 @@ pub enum CliError {
     )]
     NotFinite { row: usize },
     /// The report on a file lists rows that cannot be used.
-    #[error("{file}: {total} bad rows; mend them, or leave them out with --skip-bad-rows")]
+    #[error("{file}: {total} bad rows; fix them, or leave them out with --skip-bad-rows")]
     BadRows { file: String, total: usize },
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]

@@ -1,9 +1,9 @@
-//! No command replaces what it reads from: files of a run folder and its own input are not taken for output.
+//! No command replaces a file of a run folder, whichever run that is, or its own input.
 
 use crate::error::CliError;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Component, Path, PathBuf};
 
 /// Files at the top of a run folder that a run is made of. Pictures, pages and samples may stand beside them.
 const OWN_FILES: [&str; 9] = [
@@ -21,7 +21,18 @@ const OWN_FILES: [&str; 9] = [
 /// Folders of a run folder in which nothing else belongs.
 const OWN_FOLDERS: [&str; 2] = ["data", "checkpoints"];
 
-/// Refuses to write to `out` if that is one of the files of the run folder `run` or of `inputs`, under whatever name.
+/// Files that only run folders hold.
+const MARKS: [&str; 2] = ["run.json", "pose.json"];
+
+/// Whether a run has been made in this folder.
+pub fn is_run(folder: &Path) -> bool {
+    MARKS.iter().any(|mark| folder.join(mark).exists())
+}
+
+/// Refuses to write to the file or folder `out` if that is one of `inputs`, or belongs to a run folder, under whatever name.
+///
+/// Any folder with a run.json or a pose.json counts as a run folder. The files of `run`, which the command reads, are known
+/// behind hard links and without these files as well.
 pub fn require_apart(out: &Path, run: Option<&Path>, inputs: &[&Path]) -> Result<(), CliError> {
     if out.as_os_str() == "-" {
         return Ok(());
@@ -30,27 +41,45 @@ pub fn require_apart(out: &Path, run: Option<&Path>, inputs: &[&Path]) -> Result
         let (out, input) = (out.display(), input.display());
         return Err(CliError::Usage(format!("{out}: this would replace the input {input}; choose another name")));
     }
-    if let Some(file) = run.and_then(|run| own_file(out, run)) {
-        let (out, file) = (out.display(), file.display());
-        return Err(CliError::Usage(format!("{out}: {file} belongs to the run; choose another name")));
+    let own = run.and_then(|run| Some((run.to_path_buf(), file_of(out, run)?)));
+    if let Some((run, file)) = own.or_else(|| places(out).iter().find_map(|place| file_of_any_run(place))) {
+        let (out, file, run) = (out.display(), file.display(), run.display());
+        return Err(CliError::Usage(format!("{out}: {file} belongs to the run {run}; choose another name")));
     }
     Ok(())
 }
 
-/// The file of the run that `out` would replace.
-fn own_file(out: &Path, run: &Path) -> Option<PathBuf> {
-    let place = resolved(out)?;
-    if let Ok(inside) = place.strip_prefix(run.canonicalize().ok()?) {
-        let is_own = OWN_FILES.iter().any(|file| inside == Path::new(file));
-        let first = inside.components().next().map(|part| part.as_os_str());
-        let is_within = OWN_FOLDERS.iter().any(|folder| first == Some(OsStr::new(folder)));
-        if is_own || is_within {
-            return Some(run.join(inside));
-        }
+/// The run folder above this place whose part it is, and the way from there.
+fn file_of_any_run(place: &Path) -> Option<(PathBuf, PathBuf)> {
+    place.ancestors().skip(1).filter(|folder| is_run(folder)).find_map(|folder| {
+        let inside = place.strip_prefix(folder).ok().filter(|inside| is_own(inside))?;
+        Some((folder.to_path_buf(), inside.to_path_buf()))
+    })
+}
+
+/// The file of the run that `out` would replace, as seen from the run.
+fn file_of(out: &Path, run: &Path) -> Option<PathBuf> {
+    if let Some(inside) = resolved(out)?.strip_prefix(run.canonicalize().ok()?).ok().filter(|inside| is_own(inside)) {
+        return Some(inside.to_path_buf());
     }
     let mut files: Vec<PathBuf> = OWN_FILES.iter().map(|name| run.join(name)).collect();
     OWN_FOLDERS.iter().for_each(|folder| list(&run.join(folder), 2, &mut files));
-    files.into_iter().find(|file| is_same(out, file))
+    let file = files.into_iter().find(|file| is_same(out, file))?;
+    Some(file.strip_prefix(run).unwrap_or(&file).to_path_buf())
+}
+
+/// Whether a path below a run folder leads to a part of the run.
+fn is_own(inside: &Path) -> bool {
+    let first = inside.components().next().map(|part| part.as_os_str());
+    OWN_FILES.iter().any(|file| inside == Path::new(file))
+        || OWN_FOLDERS.iter().any(|folder| first == Some(OsStr::new(folder)))
+}
+
+/// The names under which a file or folder may stand in a run folder: without links, without links in the way to it, and as
+/// typed, since parts of a run may themselves be links to another disk.
+fn places(path: &Path) -> Vec<PathBuf> {
+    let unfollowed = path.file_name().and_then(|name| Some(resolved(folder_of(path))?.join(name)));
+    [resolved(path), unfollowed, typed(path)].into_iter().flatten().collect()
 }
 
 /// Files in a folder and in those within, as deep as asked.
@@ -65,10 +94,26 @@ fn list(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Where a file is or will be, without links.
+/// Where a file or folder is or will be, without links. Folders on the way to it may be missing.
 fn resolved(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+    let whole = path::absolute(path).ok()?;
+    whole.ancestors().find_map(|known| {
+        let (place, rest) = (known.canonicalize().ok()?, whole.strip_prefix(known).ok()?);
+        Some(if rest.as_os_str().is_empty() { place } else { place.join(rest) })
+    })
+}
+
+/// Where a file or folder stands if no link after the last `..` is followed.
+fn typed(path: &Path) -> Option<PathBuf> {
+    let whole = path::absolute(path).ok()?;
+    let parts: Vec<Component<'_>> = whole.components().collect();
+    let Some(last) = parts.iter().rposition(|part| *part == Component::ParentDir) else { return Some(whole) };
+    let (way, rest) = parts.split_at(last + 1);
+    Some(way.iter().collect::<PathBuf>().canonicalize().ok()?.join(rest.iter().collect::<PathBuf>()))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Whether two names stand for one regular file; hard links count.

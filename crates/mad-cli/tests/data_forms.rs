@@ -46,7 +46,7 @@ fn a_kitti_trajectory_comes_back_as_one() {
     assert_eq!(desk.json("data check new.txt")["manifold"], "product(so3,euclid:3)");
     desk.write("bad.txt", &format!("{}1 0 0 0 0 1 0 0 0 0 2 0\n", (0..60).map(pose).collect::<String>()));
     let error = desk.fails(3, "data check bad.txt --manifold product(so3,euclid:3)");
-    contains(&error, &["1 bad row"]);
+    contains(&error, &["1 bad rows"]);
 }
 
 #[test]
@@ -147,4 +147,116 @@ fn a_tum_trajectory_keeps_its_commented_names() {
     let written = samples(&desk, "groundtruth.txt", "new.txt");
     assert!(written.starts_with("# tx ty tz qx qy qz qw\n"), "{written}");
     assert_eq!((written.lines().count(), written.contains(',')), (11, false));
+}
+
+#[test]
+fn error_values_of_spreadsheets_are_cells() {
+    let desk = Desk::new();
+    let rows: String =
+        (0..5000).map(|i| if i % 1000 == 0 { format!("{i},2,3\n") } else { "#N/A,,-\n".into() }).collect();
+    desk.write("gone.csv", &format!("a,b,c\n{rows}"));
+    let report = desk.json("data check gone.csv");
+    assert_eq!((&report["rows"], report["next"].as_array().map(Vec::len)), (&5000.into(), Some(0)), "{report}");
+    let rows: String =
+        (0..100).map(|i| format!("{},{i}\n", if i % 5 == 0 { "#REF!".into() } else { (i / 2).to_string() })).collect();
+    desk.write("places.csv", &format!("lat,lon\n{rows}"));
+    let output = desk.mad("data check places.csv").output().expect("program started");
+    assert_eq!(output.status.code(), Some(3));
+    contains(&String::from_utf8_lossy(&output.stdout), &["20 bad rows", "column lat, 20 rows", "line 2: `#REF!`"]);
+    // A row with one of them is no row of names.
+    desk.write("first.csv", "#DIV/0!,b\n1,2\n3,4\n");
+    contains(&desk.fails(3, "fit first.csv --manifold euclid:2 --out run"), &["line 1, column x0", "#DIV/0!"]);
+}
+
+#[test]
+fn comments_below_the_first_row_are_counted() {
+    let desk = Desk::new();
+    let rows: String = (0..60).map(|i| format!("{i},{i}\n")).collect();
+    desk.write("d.csv", &format!("# above\nlat,lon\n# still above\n{rows}# one\n1,2\n#two\n"));
+    let report = desk.ok("data check d.csv");
+    contains(&report, &["comments (`#`) below the first row of data are left out: 2, the first on line 64"]);
+    desk.write("plain.csv", &format!("# above\nlat,lon\n# still above\n{rows}"));
+    assert!(!desk.ok("data check plain.csv").contains("comments"));
+}
+
+#[test]
+fn columns_of_one_value_are_no_categories() {
+    let desk = Desk::new();
+    let file = |name: &str, all: usize, odd: usize| {
+        let row = |i| if i < odd { format!("{i},{i},{i}\n") } else { "x,missing,x\n".into() };
+        desk.write(name, &("a,b,c\n".to_owned() + &(0..all).map(row).collect::<String>()));
+        desk.ok(&format!("data check {name}"))
+    };
+    let report = file("alike.csv", 1000, 1);
+    contains(&report, &["column b is left out: `missing` stands in 999 of 1000 cells", "no manifold is proposed"]);
+    assert!(!report.contains("categorical"), "{report}");
+    // Beyond one in a hundred there is something to tell apart.
+    contains(&file("rare.csv", 1000, 10), &["categorical:11,11,11"]);
+}
+
+/// Pose i, row by row.
+fn pose(i: usize) -> Vec<f64> {
+    let r = turn(0.05 * i as f64);
+    [&r[..3], &[i as f64 + 1.0], &r[3..6], &[0.5], &r[6..], &[-1.5, 0.0, 0.0, 0.0, 1.0]].concat()
+}
+
+#[test]
+fn poses_with_a_bad_row_are_poses() {
+    let desk = Desk::new();
+    let line = |i: usize| {
+        let mut pose = pose(i);
+        pose[0] += if i == 99 { 5.0 } else { 0.0 };
+        row(&pose, ",")
+    };
+    desk.write("poses.csv", &(0..100).map(line).collect::<String>());
+    let output = desk.mad("data check poses.csv").output().expect("program started");
+    assert_eq!(output.status.code(), Some(3));
+    contains(&String::from_utf8_lossy(&output.stdout), &["product(so3,euclid:3)", "1 bad rows", "line 100"]);
+}
+
+#[test]
+fn matrices_written_column_by_column_are_told_and_come_back() {
+    let desk = Desk::new();
+    for rows in [3, 4] {
+        let line = |i: usize| {
+            let pose = pose(i);
+            row(&(0..4 * rows).map(|k| pose[4 * (k % rows) + k / rows]).collect::<Vec<_>>(), " ")
+        };
+        desk.write("m.txt", &(0..60).map(line).collect::<String>());
+        let next = desk.json("data check m.txt")["next"][0].as_str().expect("a command").replace('\'', "");
+        let columns = next.split(" --columns ").nth(1).and_then(|rest| rest.split(' ').next()).expect("columns");
+        let asked = format!("m.txt --manifold product(so3,euclid:3) --out run-{rows}");
+        let error = desk.fails(3, &format!("fit {asked}"));
+        contains(&error, &["60 bad rows", "column by column", columns]);
+        desk.ok(&format!("fit {asked} --columns {columns} {TINY}"));
+        let samples = desk.ok(&format!("sample run-{rows} --n 5 --seed 1"));
+        for line in samples.lines() {
+            let m: Vec<f64> = line.split([' ', ',']).map(|cell| cell.parse().expect("a number")).collect();
+            assert_eq!(m.len(), 4 * rows, "{line}");
+            let column = |c: usize| &m[c * rows..c * rows + 3];
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            assert!((dot(column(0), column(0)) - 1.0).abs() < 1e-9 && dot(column(0), column(1)).abs() < 1e-9, "{line}");
+        }
+    }
+}
+
+#[test]
+fn hemispheres_in_columns_of_their_own_are_asked_about() {
+    let desk = Desk::new();
+    let file = |name: &str, row: &dyn Fn(usize) -> String| {
+        desk.write(name, &("lat,ns,lon,ew\n".to_owned() + &(0..60).map(row).collect::<String>()));
+    };
+    file("h.csv", &|i| format!("{i},N,{i},{}\n", if i < 30 { "E" } else { "west" }));
+    for words in ["data check h.csv", "fit h.csv --manifold sphere:2 --out run"] {
+        contains(&desk.fails(2, words), &["h.csv: line 32: column `ew` says west of `lon` = 30", "30W", "--columns"]);
+    }
+    file("s.csv", &|i| format!("{i},South,{},E\n", 2 * i));
+    contains(&desk.fails(2, "data check s.csv"), &["line 3: column `ns` says South of `lat` = 1"]);
+    // Signs that agree with the letters, and longitudes beyond half a turn, leave no question.
+    file("signed.csv", &|i| format!("-{i},S,{},W\n", 181 + i));
+    contains(&desk.ok("data check signed.csv"), &["sphere:2", "columns not used: ns, ew"]);
+    desk.ok("data check h.csv --columns lat,lon --manifold sphere:2");
+    // A model of plain columns does not read them from another file either.
+    desk.ok(&format!("fit signed.csv --manifold sphere:2 --out run {TINY}"));
+    contains(&desk.fails(2, "eval run --against h.csv --metrics mmd"), &["column `ew` says west"]);
 }

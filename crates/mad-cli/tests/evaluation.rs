@@ -211,6 +211,22 @@ fn conditions_outside_the_data_are_warned_of() {
         let said = told(&desk, &format!("sample run --n 5 --seed 1 --given mag={inside} --out s.csv"));
         assert!(!said.contains("warning"), "{said}");
     }
+    // What is said to people is said to programs.
+    let outside = |words: &str| desk.json(words)["outside"].clone();
+    for words in ["sample run --n 5 --seed 1 --out s.csv", "density run --at places.csv --columns lat,lon --out d.csv"]
+    {
+        let found = outside(&format!("{words} --given mag=12"));
+        assert_eq!((&found[0]["column"], found.as_array().map(Vec::len)), (&"mag".into(), Some(1)), "{words}: {found}");
+        let (value, range) = (number(&found[0]["value"]), [0, 1].map(|i| number(&found[0]["range"][i])));
+        assert!(
+            (value - 12.0).abs() < 1e-9 && (range[0] - 3.0).abs() < 1e-9 && (range[1] - 7.0).abs() < 1e-9,
+            "{found}"
+        );
+        assert_eq!(outside(&format!("{words} --given mag=5")), serde_json::json!([]), "{words}");
+    }
+    for words in ["plot run --n 5 --out p.svg", "eval run --against test --metrics mmd --n 50"] {
+        assert_eq!(outside(words), serde_json::json!([]), "{words}");
+    }
 }
 
 #[test]

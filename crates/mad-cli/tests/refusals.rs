@@ -69,9 +69,48 @@ fn outputs_replace_neither_runs_nor_inputs() {
         desk.fails(2, &format!("base --manifold sphere:2 --sigma 0.1 --at d.csv --out {out}"));
     }
     assert!(own.map(|name| bytes(&desk.path(name))) == before && bytes(&desk.path("d.csv")) == data);
+    other_runs_are_as_safe(&desk);
     // Other files may stand in a run folder, and may be replaced.
     desk.ok("sample run --n 3 --seed 1 --out run/samples.csv");
     desk.ok("sample run --n 4 --seed 1 --out run/samples.csv");
+}
+
+/// No command writes into a run folder that it does not read, not even one whose data are links to another disk.
+fn other_runs_are_as_safe(desk: &Desk) {
+    let copied = std::process::Command::new("cp").args(["-r", "run", "other"]).current_dir(desk.path(".")).status();
+    assert!(copied.expect("cp").success());
+    std::fs::rename(desk.path("other/data"), desk.path("disk")).expect("moved");
+    symlink(desk.path("disk"), desk.path("other/data")).expect("a link");
+    desk.write("data.toml", "title = 't'\nseeds = [0]\n[[data]]\nkey = 'd.csv'\n[[method]]\nlabel = 'm'\n");
+    let files = ["data/train.npy", "data/test.npy", "config.toml", "metrics.jsonl", "run.json"];
+    let read = || ["run", "other"].map(|run| files.map(|file| bytes(&desk.path(run).join(file))));
+    let (before, names) = (read(), || ["other", "other/data", "other/checkpoints"].map(|folder| desk.names(folder)));
+    let there = names();
+    for words in [
+        "data make earthquakes-week --out run/data/train.npy",
+        "data make earthquakes-week --out other/data/train.npy",
+        "data make symsol --shapes cube --train 1 --test 1 --size 32 --out other/checkpoints/deep/solids",
+        "base --manifold sphere:2 --sigma 0.1 --at d.csv --out run/data/test.npy",
+        "sample run --n 3 --seed 1 --out other/data/train.npy",
+        "sample run --n 3 --seed 1 --out disk/../other/data/train.npy",
+        "density run --at d.csv --out other/checkpoints/d.csv",
+        "plot run --n 3 --out other/data/p.svg",
+        "report run --n 3 --out other/checkpoints/r.html",
+        "bench --growth other/data/g.svg",
+        "demo --steps 1 --out other/data/demo",
+        "man --out other/data",
+        "fit d.csv --manifold sphere:2 --out other/data/new --steps 1 --seed 1",
+        "fit symsol:cube --out other/data/cube --steps 1",
+        "reproduce figure-base-s2 --out r --results run/config.toml",
+        "reproduce figure-base-s2 --out r --results other/data.md",
+        "reproduce figure-base-s2 --out r --scores other/metrics.jsonl",
+        "reproduce --file data.toml --out other --dry-run",
+    ] {
+        let error = desk.fails(2, words);
+        assert!(error.contains("belongs to the run"), "{words}: {error}");
+    }
+    assert!(read() == before, "a run was altered");
+    assert_eq!(names(), there, "something was left in a run");
 }
 
 #[cfg(target_os = "linux")]
@@ -107,6 +146,28 @@ fn links_to_devices_are_not_read() {
         "\"$MAD\" fit d.csv --manifold sphere:2 --base uniform --out piped --steps 2 --seed 1 --config <(cat c.toml)";
     let output = shell(&desk, script);
     assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// Experiments and scores are read up to a limit, and what is wrong with them is said before anything runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn experiments_and_scores_are_files_within_a_limit() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("latin.toml"), b"title = \"\xfc\"\n").expect("written");
+    std::fs::create_dir(desk.path("folder")).expect("a folder");
+    for (words, said) in [
+        ("--file /dev/zero", ["--file /dev/zero", "limit"]),
+        ("--file folder", ["--file folder", "a folder instead of a regular file"]),
+        ("--file latin.toml", ["latin.toml", "UTF-8"]),
+        ("figure-base-s2 --scores /dev/zero", ["--scores /dev/zero", "a pipe or device"]),
+        ("figure-base-s2 --scores folder", ["--scores folder", "a folder"]),
+    ] {
+        let output = shell(&desk, &format!("\"$MAD\" reproduce {words} --out r"));
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
+        assert!(said.iter().all(|word| error.contains(word)), "{words}: {error}");
+    }
+    assert!(!desk.path("r").exists(), "something was left");
 }
 
 #[test]

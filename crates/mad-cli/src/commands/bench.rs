@@ -4,6 +4,7 @@ use crate::args::{Bench as Args, Common};
 use crate::bench::{BENCHES, Bench, Peer, PeerError, Ratio, Row, growth, median, ratios, time, times};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::plot::Format;
 use crate::progress::Meter;
 use mad_nn::kernel::Simd;
@@ -66,6 +67,7 @@ fn about_machine() -> String {
 /// Measures how cost grows and draws it.
 fn draw_growth(common: &Common, path: &Path) -> Result<(), CliError> {
     Format::of(path)?;
+    require_apart(path, None, &[])?;
     let mut meter = None;
     let grown = growth::measure(|done, total| {
         meter.get_or_insert_with(|| Meter::start(common, "growth", 0, total as u64)).advance(done as u64, String::new);

@@ -8,6 +8,7 @@ use crate::args::{Common, Demo};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::source::Source;
 use mad_core::Points;
 use mad_core::data::{self, ColumnOptions, generators, writer};
@@ -42,6 +43,7 @@ struct Score {
 }
 
 pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
+    require_apart(&args.out, None, &[])?;
     let table = generators::make(DATA, None, 0, 0, None)?;
     let loaded = data::load(&table, MANIFOLD, &ColumnOptions::default())?;
     output::notice(common, format!("{} earthquakes of one week (USGS), on the sphere", loaded.points.len()));

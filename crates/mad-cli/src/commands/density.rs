@@ -59,7 +59,7 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     let normaliser = opened.model.normaliser();
     let fields = json!({
         "n": densities.len(), "mean_log_density": mean, "out": output::shown(&args.out), "steps": args.steps,
-        "training": opened.training(),
+        "training": opened.training(), "outside": opened.outside(),
         "integral": integral.map(|i| i.value), "integral_standard_error": integral.map(|i| i.error),
         "normaliser": normaliser.map(|z| z.value()), "normaliser_standard_error": normaliser.map(|z| z.standard_error()),
     });

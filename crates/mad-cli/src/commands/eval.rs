@@ -25,15 +25,15 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
         return Err(CliError::Usage("--draws is for pose runs; --n is the number of samples".into()));
     }
     check_names(&args.metrics)?;
-    let (scores, training) =
-        if args.what.is_dir() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null) };
+    let (scores, training, outside) =
+        if args.what.is_dir() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null, json!([])) };
     let mut fields = Map::new();
     for m in &scores.measurements {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
     }
     let fields = json!({
         "against": args.against.to_string_lossy(), "metrics": Value::Object(fields), "likelihood": scores.likelihood,
-        "closest": scores.closest, "training": training,
+        "closest": scores.closest, "training": training, "outside": outside,
     });
     output::result(common, "eval", fields, || {
         let rows = scores.measurements.iter().map(|m| vec![m.name.clone(), format!("{:.6}", m.value), m.note.clone()]);
@@ -56,8 +56,8 @@ fn check_names(names: &[String]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The scores of a run, and how far it is trained.
-fn of_run(common: &Common, args: &Eval) -> Result<(Scores, Value), CliError> {
+/// The scores of a run, how far it is trained, and its conditions outside the data.
+fn of_run(common: &Common, args: &Eval) -> Result<(Scores, Value, Value), CliError> {
     let opened = Opened::unconditional(common, &args.what)?;
     if args.manifold.is_some() {
         let own = opened.run.manifold().spec();
@@ -72,7 +72,7 @@ fn of_run(common: &Common, args: &Eval) -> Result<(Scores, Value), CliError> {
     }
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
     let scores = Scores::of(&opened, &reference, &args.metrics, choice, args.n, args.seed)?;
-    Ok((scores, opened.training()))
+    Ok((scores, opened.training(), opened.outside()))
 }
 
 /// A warning if some rows of a file were trained on.

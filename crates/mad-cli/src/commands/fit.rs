@@ -7,6 +7,7 @@ use crate::error::CliError;
 use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::overwrite::{is_run, require_apart};
 use crate::progress::Meter;
 use crate::source::Source;
 use mad_core::base::BaseChoice;
@@ -25,6 +26,10 @@ use std::time::Instant;
 const MAX_CONFIG: u64 = 1 << 20;
 
 pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
+    // A run that stands there already may be resumed wherever it is.
+    if !is_run(&args.out) {
+        require_apart(&args.out, None, &[])?;
+    }
     if let Some(solid) = args.data.to_str().and_then(crate::source::solid_of) {
         return pose::fit(common, args, solid);
     }

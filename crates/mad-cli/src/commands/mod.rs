@@ -11,6 +11,7 @@ mod fit;
 mod integral;
 mod list;
 pub mod opened;
+mod outside;
 mod plot;
 mod pose;
 mod report;

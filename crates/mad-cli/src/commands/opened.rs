@@ -1,7 +1,8 @@
 //! A run folder opened for use: model, columns, noise range.
 
 use super::integral::Integral;
-use super::sample::{condition, tell_outside};
+use super::outside::{Outside, tell_outside};
+use super::sample::condition;
 use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::output;
@@ -29,6 +30,8 @@ pub struct Opened {
     pub run: Run,
     pub model: Box<dyn Fitted>,
     pub status: TrainingStatus,
+    /// Conditions outside the range of the training rows.
+    outside: Vec<Outside>,
 }
 
 /// Which sampler to use, where the user said so.
@@ -49,6 +52,11 @@ impl Opened {
     /// How far the run is trained, for `--json`.
     pub fn training(&self) -> Value {
         json!(self.status)
+    }
+
+    /// The conditions outside the range of the training rows, for `--json`.
+    pub fn outside(&self) -> Value {
+        json!(self.outside)
     }
 
     /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
@@ -85,7 +93,7 @@ impl Opened {
             false => Self::noticed(common, path)?,
         };
         if let Some(condition) = condition(&opened, given)? {
-            tell_outside(common, &opened, &condition)?;
+            opened.outside = tell_outside(common, &opened.run, &condition)?;
             opened.model.condition(condition, guidance);
         }
         Ok(opened)
@@ -96,7 +104,7 @@ impl Opened {
         let run = Run::open(path)?;
         let model = run.fitted()?;
         let status = run.status().map_err(RunError::from)?;
-        Ok(Self { run, model, status })
+        Ok(Self { run, model, status, outside: Vec::new() })
     }
 
     /// Opens the run folder at `path` with the weights after `step` steps, of which there must be a checkpoint.
@@ -104,7 +112,7 @@ impl Opened {
         let run = Run::open(path)?;
         let model = run.fitted_at(step)?;
         let status = run.status().map_err(RunError::from)?;
-        Ok(Self { run, model, status })
+        Ok(Self { run, model, status, outside: Vec::new() })
     }
 
     /// How points are read and written.

@@ -48,7 +48,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             training(&opened, &title)?.ok_or_else(none)?.save(&out)?;
         }
     }
-    let fields = json!({ "out": output::shown(&out), "training": opened.training() });
+    let fields = json!({ "out": output::shown(&out), "training": opened.training(), "outside": opened.outside() });
     output::result(common, "plot", fields, || format!("wrote {}", out.display()))
 }
 

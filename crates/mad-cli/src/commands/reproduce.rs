@@ -24,6 +24,11 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     if let Some(results) = &args.results {
         let inputs: Vec<&Path> = [&args.file, &args.scores].into_iter().flatten().map(PathBuf::as_path).collect();
         require_apart(results, None, &inputs)?;
+        // Figures go beside it, into a folder of its name.
+        require_apart(&results.with_extension(""), None, &[])?;
+    }
+    if let Some(scores) = &args.scores {
+        require_apart(scores, None, args.file.as_deref().as_slice())?;
     }
     let mut plans: Vec<Plan> =
         experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
@@ -31,6 +36,9 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), CliError> {
     plans.retain(|plan| !plan.runs.is_empty() || plan.experiment.methods.is_empty());
     if plans.is_empty() {
         return Err(ExperimentError::NothingLeft { command: command(args, None) }.into());
+    }
+    for folder in plans.iter().map(|plan| args.out.join(plan.experiment.output())) {
+        require_apart(&folder, None, &[])?;
     }
     let program = program()?;
     let mut ledger = Ledger::open(args.scores.as_deref())?;

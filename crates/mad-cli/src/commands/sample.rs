@@ -9,7 +9,6 @@ use crate::overwrite::require_apart;
 use crate::progress::Meter;
 use mad_core::Points;
 use mad_core::data::{Cell, Table, TextStyle, Time, writer_like};
-use mad_nn::Part;
 use mad_nn::method::{SampleRequest, Sampled};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -59,7 +58,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     meter.finish();
     let fields = json!({
         "n": args.n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": output::shown(&args.out), "drift": drift,
-        "training": opened.training(),
+        "training": opened.training(), "outside": opened.outside(),
     });
     let text = || {
         format!(
@@ -68,33 +67,6 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
         )
     };
     output::result_of_data(common, "sample", &args.out, fields, text)
-}
-
-/// Warns of values outside the range of the training rows, where the model has seen nothing.
-pub(super) fn tell_outside(common: &Common, opened: &Opened, condition: &[f64]) -> Result<(), CliError> {
-    let (Some(columns), Some(seen)) = (&opened.run.columns().condition, opened.run.conditions(Part::Train)?) else {
-        return Ok(());
-    };
-    // Names and values correspond for real columns only, as conditions are.
-    let seen = columns.in_file_units(&seen);
-    let given = columns.in_file_units(&Points::from_vec(condition.to_vec(), condition.len()));
-    for (i, name) in columns.encode_header().iter().enumerate().filter(|(i, _)| *i < seen.dim()) {
-        let (least, most) =
-            seen.rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), row| (a.min(row[i]), b.max(row[i])));
-        let value = given.row(0)[i];
-        // Values that were standardised and back again differ in their last digits.
-        let slack = 1e-9 * (most - least).max(least.abs()).max(most.abs());
-        if value < least - slack || value > most + slack {
-            output::notice(
-                common,
-                format!(
-                    "warning: --given {name}={value}: the training rows have {name} from {least} to {most}; what the model \
-                     says outside of this range is not supported by data"
-                ),
-            );
-        }
-    }
-    Ok(())
 }
 
 /// The condition in the units of the training file, from `name=value` words.

@@ -3,6 +3,7 @@
 use crate::args::{Cli, Common, Completions, Man};
 use crate::error::CliError;
 use crate::output;
+use crate::overwrite::require_apart;
 use clap::CommandFactory;
 use serde_json::json;
 use std::io::Write;
@@ -21,6 +22,7 @@ pub fn completions(common: &Common, args: &Completions) -> Result<(), CliError> 
 
 /// Writes one manual page per command.
 pub fn man(common: &Common, args: &Man) -> Result<(), CliError> {
+    require_apart(&args.out, None, &[])?;
     std::fs::create_dir_all(&args.out).map_err(|e| CliError::io(&args.out, e))?;
     clap_mangen::generate_to(Cli::command(), &args.out).map_err(|e| CliError::io(&args.out, e))?;
     output::result(common, "man", json!({ "out": output::shown(&args.out) }), || {

@@ -4,6 +4,7 @@ use crate::args::{Common, Pictures};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::overwrite::require_apart;
 use crate::progress::Meter;
 use mad_core::pose::{PoseError, SOLIDS, Solid, View, write};
 use serde_json::json;
@@ -27,6 +28,7 @@ pub fn make(common: &Common, pictures: &Pictures, seed: u64, out: &Path) -> Resu
     if out.as_os_str() == "-" {
         return Err(CliError::Usage("symsol needs a folder: --out DIR".into()));
     }
+    require_apart(out, None, &[])?;
     let shapes = match pictures.shapes.as_slice() {
         [] => SOLIDS.to_vec(),
         names => names

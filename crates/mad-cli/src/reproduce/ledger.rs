@@ -2,10 +2,14 @@
 
 use super::Score;
 use crate::error::CliError;
+use mad_core::files::{ReadError, read_regular};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+/// Most bytes of a file of scores, which is enough for a hundred thousand of them.
+const MAX_SCORES: u64 = 256 << 20;
 
 /// A file with one score per line. A line belongs to the job whose id it holds. The id is a short hash of the settings, the rows,
 /// the way of scoring and the version of fitted bases, so that a line of other settings or data is not taken for it. It does not
@@ -22,10 +26,15 @@ impl Ledger {
     /// job the first counts.
     pub fn open(path: Option<&Path>) -> Result<Self, CliError> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let bytes = match std::fs::read(path) {
+        // A regular file, since scores are added to it.
+        let bytes = match read_regular(path, MAX_SCORES) {
             Ok(bytes) => bytes,
-            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(CliError::io(path, e)),
+            Err(error) if error.is_missing() => Vec::new(),
+            Err(ReadError::Io(source)) => return Err(CliError::io(path, source)),
+            Err(other) => {
+                let path = path.display();
+                return Err(CliError::Usage(format!("--scores {path}: {other}; give a file of scores, or a new name")));
+            }
         };
         let mut ledger = Self { path: Some(path.to_path_buf()), ..Self::default() };
         for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {

@@ -5,8 +5,12 @@ use super::{
     experiment::{Only, Scoring},
 };
 use crate::error::CliError;
+use mad_core::files::{ReadError, read_any};
 use std::path::Path;
 use toml::Table;
+
+/// Most bytes of an experiment; the largest that is built in has 6000.
+const MAX_EXPERIMENT: u64 = 1 << 20;
 
 impl Experiment {
     /// The built-in experiment called `name`, whole or in its quick version.
@@ -23,7 +27,13 @@ impl Experiment {
 
     /// The experiment in a file, whose name is that of its output.
     pub fn from_file(path: &Path, quick: bool) -> Result<Self, CliError> {
-        let text = std::fs::read_to_string(path).map_err(|e| CliError::io(path, e))?;
+        let unusable = |problem: String| CliError::Usage(format!("--file {}: {problem}", path.display()));
+        let bytes = read_any(path, MAX_EXPERIMENT).map_err(|error| match error {
+            ReadError::Io(source) => CliError::io(path, source),
+            other => unusable(format!("{other}; give a TOML file like those of experiments/")),
+        })?;
+        let text = String::from_utf8(bytes)
+            .map_err(|e| unusable(format!("not UTF-8 text: {}; save it as UTF-8", e.utf8_error())))?;
         let name = path.file_stem().map_or("experiment".into(), |stem| stem.to_string_lossy());
         let experiment = Self::read(&text, &name, &path.display().to_string(), quick)?;
         if experiment.methods.is_empty() || experiment.data.is_empty() {

@@ -1,12 +1,12 @@
 //! Tables as delimited text.
 //!
 //! Read as they come: comma, semicolon, tab, bar or blanks, `#` comments anywhere, a byte order mark, any line ending, quoted
-//! fields, blank lines. Blanks separate where nothing else does and most cells are numbers. A first row without any number is
+//! fields, blank lines. Error values of spreadsheets such as `#N/A` are cells. Blanks separate where nothing else does and most cells are numbers. A first row without any number is
 //! a header; a first row with one is data, and a comment right above it may name the columns. Rows are cut into cells while the file streams by; its text is not kept.
 
 use super::{
     Cell, DataError, ReadOptions, RowWriter, Table, TextStyle, columns, input::Input, notation::is_written_number,
-    output::Output, record::Records, style::Names, text_lines::TextLines,
+    output::Output, record::Records, style::Names, table::is_sheet_error, text_lines::TextLines,
 };
 use std::io::{self, Write};
 
@@ -21,6 +21,9 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, Da
     let mut table = first_row(&name, line, &row, &comment, options)?;
     let mut doubtful = options.header.is_none() && counts_up(&row);
     let mut doubled = false;
+    if !table.is_empty() {
+        records.count_comments();
+    }
     while let Some(line) = records.next()? {
         if records.len() != table.width() {
             doubled |= records.len() == 2 * table.width();
@@ -33,6 +36,12 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, Da
         }
         doubtful = false;
         table.push(line, records.cells());
+        records.count_comments();
+    }
+    if let Some((count, first)) = records.comments() {
+        table.notice(format!(
+            "comments (`#`) below the first row of data are left out: {count}, the first on line {first}"
+        ));
     }
     if doubled {
         table.set_hint("twice as many fields: are there decimal commas? Separate the columns with semicolons");
@@ -55,7 +64,7 @@ fn first_row(
     comment: &[String],
     options: &ReadOptions,
 ) -> Result<Table, DataError> {
-    let is_header = options.header.unwrap_or_else(|| !row.iter().any(|c| is_written_number(c)));
+    let is_header = options.header.unwrap_or_else(|| !row.iter().any(|c| is_written_number(c) || is_sheet_error(c)));
     let mut table = if is_header {
         let names: Vec<String> = row.iter().map(|c| c.trim().to_string()).collect();
         for (second, name) in names.iter().enumerate().filter(|(_, n)| !n.is_empty()) {

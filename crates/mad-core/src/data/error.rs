@@ -292,6 +292,27 @@ pub enum DataError {
         /// The columns.
         columns: String,
     },
+    /// Hemispheres that are not part of the numbers they belong to.
+    #[error(
+        "{file}: {place}: column `{column}` says {letter} of `{number}` = {value}, but hemispheres in a column of their own are not \
+         read; write south and west as negative numbers, or the letter into the cell of the number ({value}{initial}). If the \
+         numbers are right as they stand, choose the columns to be read with --columns",
+        initial = letter.chars().next().unwrap_or(' ').to_ascii_uppercase()
+    )]
+    HemisphereColumn {
+        /// The file in question.
+        file: String,
+        /// Line or row of the first number without its sign.
+        place: String,
+        /// The column of hemispheres.
+        column: String,
+        /// The hemisphere there.
+        letter: String,
+        /// The column of latitudes or longitudes.
+        number: String,
+        /// The number there.
+        value: String,
+    },
     /// Text in a column that a model is conditioned on.
     #[error(
         "{file}: column `{column}` holds text ({values}), and a condition must be a number or a date: conditions on text are \
@@ -425,6 +446,7 @@ impl DataError {
                 | Self::QuaternionColumns { .. }
                 | Self::EulerSequence { .. }
                 | Self::RotationForm { .. }
+                | Self::HemisphereColumn { .. }
                 | Self::TextCondition { .. }
                 | Self::NumericHeader { .. }
                 | Self::Array { .. }

@@ -1,8 +1,8 @@
 //! From a table and the name of a manifold to points on that manifold.
 
 use super::{
-    ColumnOptions, Columns, DataError, Decoded, Layout, ReadOptions, RowErrors, Table, columns::Attempt, generators,
-    read, row_error::RowErrorList, support,
+    ColumnOptions, Columns, DataError, Decoded, Layout, ReadOptions, RowErrors, Table, check::poses, columns::Attempt,
+    generators, read, row_error::RowErrorList, support,
 };
 use crate::Points;
 use crate::groups::key;
@@ -163,12 +163,31 @@ pub(super) fn attempt(table: &Table, spec: &str, options: &ColumnOptions) -> Res
     let mut spec = spec.resolve(&columns.level_counts());
     let manifold = build_spec(&spec, &context)?;
     let mut attempt = columns.attempt_on(table, manifold.as_ref())?;
+    if attempt.hint.is_none() && 2 * attempt.bad_rows.len() > table.len() {
+        attempt.hint = transposed(table, options, manifold.as_ref());
+    }
     let places = finite_blocks(&mut spec, &context)?;
     for ((file, (_, support)), place) in given.iter().zip(&supports).zip(places) {
         attempt.notices.extend(absent(file, support, place, &attempt.points, &attempt.bad_rows));
     }
     drop(context);
     Ok(Tried { manifold, columns, attempt, supports })
+}
+
+/// A word about pose matrices that are read row by row and written column by column.
+fn transposed(table: &Table, options: &ColumnOptions, manifold: &dyn Manifold) -> Option<String> {
+    let pose = matches!(
+        manifold.layout().leaves()[..],
+        [Layout::Rotation, Layout::Real(3)] | [Layout::Real(3), Layout::Rotation]
+    );
+    if !pose || options.columns.is_some() || !poses::are_transposed(table) {
+        return None;
+    }
+    let remedy = match table.header() {
+        Some(_) => "transpose them in the file".to_owned(),
+        None => format!("give --columns {}", poses::column_by_column(table.width())),
+    };
+    Some(format!("the transposes of these matrices are poses, so they are written column by column: {remedy}"))
 }
 
 /// The coordinates of every finite set in a spec, from left to right.

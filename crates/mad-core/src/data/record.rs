@@ -1,6 +1,11 @@
 //! Rows of delimited text, cut into cells.
 
-use super::{DataError, ReadOptions, encoding::Encoding, table::parse_number, text_lines::TextLines};
+use super::{
+    DataError, ReadOptions,
+    encoding::Encoding,
+    table::{SHEET_ERRORS, is_missing, parse_number},
+    text_lines::TextLines,
+};
 use std::collections::VecDeque;
 
 /// Lines that are looked at to tell whether blanks separate columns.
@@ -24,6 +29,8 @@ pub(super) struct Records<'a> {
     comment: Option<Vec<u8>>,
     /// Whether a row has been read.
     begun: bool,
+    /// Comments from here on: their number and the line of the first; `None` while they are not counted.
+    comments: Option<(usize, usize)>,
     encoding: Encoding,
     /// The text of the current row.
     row: String,
@@ -60,6 +67,7 @@ impl<'a> Records<'a> {
             raw: Vec::new(),
             comment: None,
             begun: false,
+            comments: None,
             encoding,
             row: String::new(),
             text: String::new(),
@@ -75,6 +83,16 @@ impl<'a> Records<'a> {
     /// Whether letters were read as Windows-1252.
     pub(super) fn is_windows(&self) -> bool {
         self.encoding == Encoding::Windows1252
+    }
+
+    /// Counts comments from now on.
+    pub(super) fn count_comments(&mut self) {
+        self.comments = self.comments.or(Some((0, 0)));
+    }
+
+    /// The number of comments that were counted, and the line of the first; `None` if there are none.
+    pub(super) fn comments(&self) -> Option<(usize, usize)> {
+        self.comments.filter(|(count, _)| *count > 0)
     }
 
     /// The words of the comment right above the first row, cut like the row.
@@ -98,8 +116,12 @@ impl<'a> Records<'a> {
             if has_content(&self.raw) {
                 break offset;
             }
-            if !self.begun && self.raw.first() == Some(&b'#') {
-                self.comment = Some(self.raw.clone());
+            if self.raw.first() == Some(&b'#') {
+                if !self.begun {
+                    self.comment = Some(self.raw.clone());
+                }
+                let line = self.line;
+                self.comments = self.comments.map(|(count, first)| (count + 1, if count == 0 { line } else { first }));
             }
         };
         let line = self.line;
@@ -218,7 +240,22 @@ fn cut(row: &str, delimiter: u8, text: &mut String, ends: &mut Vec<usize>) {
 
 /// Whether a line holds more than blanks or a comment.
 fn has_content(line: &[u8]) -> bool {
-    !line.trim_ascii().is_empty() && line[0] != b'#'
+    !line.trim_ascii().is_empty() && (line[0] != b'#' || begins_with_sheet_error(line))
+}
+
+/// Whether the first cell of a line is an error value of a spreadsheet, such as `#N/A`, which looks like a comment.
+fn begins_with_sheet_error(line: &[u8]) -> bool {
+    let cut = |error: &&str| line.get(..error.len()).filter(|start| start.eq_ignore_ascii_case(error.as_bytes()));
+    let Some(error) = SHEET_ERRORS.iter().find(|error| cut(error).is_some()) else { return false };
+    let rest = &line[error.len()..];
+    match rest.trim_ascii_start().first() {
+        None | Some(b',' | b';' | b'\t' | b'|') => true,
+        // Among blanks a cell follows, and in a sentence a word.
+        Some(_) => {
+            let next = words(rest).first().copied().unwrap_or_default();
+            rest[0].is_ascii_whitespace() && (is_missing(next) || parse_number(next).is_ok())
+        }
+    }
 }
 
 /// The delimiter of the first line of content, as far as it alone tells: tab before semicolon before comma before bar, outside
@@ -292,6 +329,18 @@ mod tests {
         assert_eq!(detect_delimiter(b"0.5 1 -2e3"), Some(b' '));
         assert_eq!(detect_delimiter(b"city"), Some(b','));
         assert_eq!(detect_delimiter(b"New York"), None);
+    }
+
+    #[test]
+    fn error_values_of_spreadsheets_are_no_comments() {
+        for cells in
+            ["#N/A,,-", "#REF!;1", "#DIV/0!", "#name?\t2", "#NULL! |3", "#NUM! 4 5", "#VALUE! #N/A 1", "#N/A -"]
+        {
+            assert!(has_content(cells.as_bytes()), "{cells}");
+        }
+        for comment in ["# lat,lon", "#", "#N", "#N/A values are left out", "#N/Another", "#REFERENCE,1", "# N/A,1"] {
+            assert!(!has_content(comment.as_bytes()), "{comment}");
+        }
     }
 
     #[test]

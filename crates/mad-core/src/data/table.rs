@@ -389,6 +389,11 @@ impl Table {
         }
     }
 
+    /// The same table without names of its columns.
+    pub(super) fn without_names(self) -> Self {
+        Self { header: None, ..self }
+    }
+
     /// Leaves out these rows, which stand in ascending order, and forgets rows of another number of cells.
     pub(super) fn leave_out(&mut self, bad: &[usize]) {
         self.ragged = RowErrorList::new(self.unit);
@@ -435,9 +440,17 @@ pub(crate) fn parse_number(cell: &str) -> Result<f64, RowFault> {
     })
 }
 
+/// What spreadsheets write into cells that they cannot compute.
+pub(super) const SHEET_ERRORS: [&str; 7] = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"];
+
 /// Whether a cell says that its value is not known.
 pub(super) fn is_missing(cell: &str) -> bool {
-    ["", "-", "na", "n/a", "null", "none"].contains(&cell.trim().to_lowercase().as_str())
+    ["", "-", "na", "n/a", "null", "none"].contains(&cell.trim().to_lowercase().as_str()) || is_sheet_error(cell)
+}
+
+/// Whether a cell holds an error value of a spreadsheet.
+pub(super) fn is_sheet_error(cell: &str) -> bool {
+    SHEET_ERRORS.iter().any(|error| cell.trim().eq_ignore_ascii_case(error))
 }
 
 #[cfg(test)]

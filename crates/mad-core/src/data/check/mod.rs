@@ -1,6 +1,7 @@
 //! What a table holds and what is odd about it, before any training.
 
 mod column;
+pub(in crate::data) mod poses;
 mod suggest;
 
 pub use column::ColumnReport;

@@ -1,10 +1,12 @@
 //! Manifolds that the columns of a table suggest.
 
+use super::poses;
 use crate::data::{
     AngleUnit, ColumnOptions, ColumnReport, Columns, DataError, Layout, RotationForm, Table,
     columns::{is_latitude, is_longitude, unit},
     table::is_missing,
 };
+
 use serde::Serialize;
 use std::f64::consts::TAU;
 
@@ -17,8 +19,8 @@ const SEQUENCES: [(&str, &str); 2] = [
     ("zyx", "Euler angles, if they turn about z, then y, then x of the fixed frame"),
 ];
 
-/// Rows that are looked at to tell pose matrices from other numbers.
-const LOOKED_AT: usize = 1000;
+/// A column of text tells nothing if a single value stands in more than this percentage of its rows.
+const TELLING: usize = 99;
 
 /// A manifold that a table may be read on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,9 +62,12 @@ pub fn suggest(table: &Table, options: &ColumnOptions) -> Vec<Suggestion> {
     search.found
 }
 
-/// Columns of numbers that are left out of every suggestion because fewer than half of their cells hold a number, in words.
+/// Columns that are left out of every suggestion, in words: those of numbers of which fewer than half of the cells hold one, and
+/// those of text if a single value fills nearly all of each.
 pub fn unusable(table: &Table, options: &ColumnOptions) -> Vec<String> {
     let columns = options.chosen(table).unwrap_or_default();
+    let text: Vec<usize> = columns.iter().copied().filter(|&c| !table.is_numeric(c) && !table.is_time(c)).collect();
+    let alike = text.iter().map(|&c| nearly_constant(table, c)).collect::<Option<Vec<_>>>().unwrap_or_default();
     let told = |c: usize| {
         let report = ColumnReport::of(table, c, None);
         format!(
@@ -74,7 +79,21 @@ pub fn unusable(table: &Table, options: &ColumnOptions) -> Vec<String> {
             report.not_numbers
         )
     };
-    columns.into_iter().filter(|&c| !is_usable(table, c)).map(told).collect()
+    let mut left_out: Vec<String> = columns.into_iter().filter(|&c| !is_usable(table, c)).map(told).collect();
+    left_out.extend(text.iter().zip(alike).map(|(&c, (word, count))| {
+        let (name, all) = (table.column_name(c), table.len());
+        format!(
+            "column {name} is left out: `{word}` stands in {count} of {all} cells, so that its categories tell nothing"
+        )
+    }));
+    left_out
+}
+
+/// The value of a column of text that stands in nearly all of its rows, with their number.
+fn nearly_constant(table: &Table, column: usize) -> Option<(String, usize)> {
+    let words = table.words(column)?;
+    let (word, count) = words.into_iter().max_by_key(|(_, count)| *count)?;
+    (100 * count > TELLING * table.len()).then(|| (word.chars().take(40).collect(), count))
 }
 
 /// Whether a column of numbers holds a number in at least half of its cells.
@@ -133,7 +152,7 @@ impl Search<'_> {
         }
         match Columns::named(&Layout::Rotation, self.table, self.options) {
             Ok(()) => {
-                if self.numeric.len() >= 6 && Columns::named(&pose(), self.table, self.options).is_ok() {
+                if self.numeric.len() >= 6 && Columns::named(&poses::layout(), self.table, self.options).is_ok() {
                     self.add("product(so3,euclid:3)", "", "columns of a rotation and a position", true);
                 }
                 self.add("so3", "", "columns of a rotation", true);
@@ -173,7 +192,7 @@ impl Search<'_> {
         if !flag.is_empty() {
             options.angle_unit = Some(unit);
         }
-        for (layout, spec) in [(pose(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
+        for (layout, spec) in [(poses::layout(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
             if self.fits(layout, &options) {
                 let flags = format!("--rotation rotvec {flag}");
                 let reason =
@@ -188,7 +207,7 @@ impl Search<'_> {
         let columns = self.found_columns(names);
         let unit = self.unit_of(&columns);
         let flag = self.unit_flag(&columns, unit);
-        for (layout, spec) in [(pose(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
+        for (layout, spec) in [(poses::layout(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
             for (sequence, meaning) in SEQUENCES {
                 let mut options = ColumnOptions { euler: sequence.parse().ok(), ..self.options.clone() };
                 if !flag.is_empty() {
@@ -222,6 +241,9 @@ impl Search<'_> {
     }
 
     fn categories(&mut self) {
+        if self.columns.iter().all(|&c| nearly_constant(self.table, c).is_some()) {
+            return;
+        }
         let counted: Vec<(usize, usize, usize)> = self.columns.iter().map(|&c| self.values(c)).collect();
         // In a column of names or of free text nearly every value stands alone.
         let repeats = |&&(_, values, filled): &&(usize, usize, usize)| 10 * values < 9 * filled;
@@ -252,7 +274,8 @@ impl Search<'_> {
         let telling: Vec<usize> = self.columns.iter().copied().filter(repeats).collect();
         let all = telling.len() == self.columns.len();
         let mixed = telling.iter().any(text) && !telling.iter().all(text);
-        if mixed && (all || self.options.columns.is_none()) {
+        let constant = telling.iter().all(|&c| nearly_constant(self.table, c).is_some());
+        if mixed && !constant && (all || self.options.columns.is_none()) {
             let flags = if all { String::new() } else { self.columns_flag(&telling) };
             self.add("categorical", &flags, "columns whose values repeat, if the numbers are codes", false);
         }
@@ -283,24 +306,21 @@ impl Search<'_> {
                 let flags = if self.options.quat_order.is_none() { "--quat-order xyzw" } else { "" };
                 self.add("so3", flags, "four columns without names, if they are quaternions", false);
             }
-            _ if self.is_poses() => {
+            _ if poses::are_poses(self.table, self.options) => {
                 let reason =
                     format!("{} numbers a row that are pose matrices: rotation and position", self.columns.len());
                 self.add("product(so3,euclid:3)", "", &reason, true);
+            }
+            _ if self.options.columns.is_none() && poses::are_transposed(self.table) => {
+                let flags = format!("--columns {}", poses::column_by_column(self.table.width()));
+                let reason = "pose matrices written column by column: their transposes are a rotation and a position";
+                self.add("product(so3,euclid:3)", &flags, reason, false);
             }
             _ if self.columns.len() == 9 => {
                 self.add("so3", "", "nine columns without names, if they are rotation matrices", false);
             }
             _ => {}
         }
-    }
-
-    /// Whether rows of 12 or 16 numbers are pose matrices: no other numbers happen to be orthonormal.
-    fn is_poses(&self) -> bool {
-        let rows: Vec<usize> = (0..self.table.len().min(LOOKED_AT)).collect();
-        let some = self.table.select(&rows);
-        let found = [12, 16].contains(&self.columns.len()).then(|| Columns::find(&pose(), &some, self.options));
-        found.and_then(Result::ok).is_some_and(|columns| columns.bad_rows(&some).is_ok_and(|a| a.bad_rows.is_empty()))
     }
 
     /// Several columns that go more than half around a circle in degrees, and stay within one turn.
@@ -359,11 +379,6 @@ impl Search<'_> {
     fn unit_of(&self, columns: &[usize]) -> AngleUnit {
         if columns.iter().any(|&c| largest(self.table, c) > TAU) { AngleUnit::Deg } else { AngleUnit::Rad }
     }
-}
-
-/// The layout of a rotation and a position.
-fn pose() -> Layout {
-    Layout::Blocks(vec![Layout::Rotation, Layout::Real(3)])
 }
 
 /// Columns by their numbers, from 1.

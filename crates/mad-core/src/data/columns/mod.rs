@@ -3,6 +3,7 @@
 mod block;
 mod euler;
 mod find;
+mod hemisphere;
 mod matrix;
 mod name;
 mod options;
@@ -402,6 +403,7 @@ impl Columns {
             }
         };
         if found {
+            bound.require_signs(table)?;
             return Ok(bound);
         }
         let anew = find::find(&self.layout(), table, &self.options);
@@ -413,6 +415,13 @@ impl Columns {
             }
             other => other?,
         };
-        Ok(Self { blocks: self.adopted(blocks), assumptions, ..bound })
+        let bound = Self { blocks: self.adopted(blocks), assumptions, ..bound };
+        bound.require_signs(table)?;
+        Ok(bound)
+    }
+
+    /// Refuses places whose signs stand in columns of their own, unless the user has chosen the columns.
+    fn require_signs(&self, table: &Table) -> Result<(), DataError> {
+        if self.options.columns.is_some() { Ok(()) } else { hemisphere::require_signs(&self.blocks, table) }
     }
 }
