@@ -181,9 +181,8 @@ impl Opened {
     pub fn density_note(&self, integral: Option<Integral>) -> String {
         let integral = integral.map(|integral| integral.to_string());
         let normaliser = self.model.normaliser().filter(|normaliser| normaliser.draws > 0);
-        let shared = normaliser.map(|z| {
-            format!("shares at least {:.0} % of its mass with the samples", 100.0 * z.value().min(1.0))
-        });
+        let shared = normaliser
+            .map(|z| format!("shares at least {:.0} % of its mass with the samples", 100.0 * z.value().min(1.0)));
         [integral, shared].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
