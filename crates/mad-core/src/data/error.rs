@@ -1,6 +1,6 @@
 //! What can be wrong with a data file, a choice of columns or a data set's name, and what to do about it.
 
-use super::RowErrors;
+use super::{RowErrors, UnusedHemisphere};
 use std::{io, path::PathBuf};
 
 /// A refusal of input or a failure to write output. Every text names the file and says what to do next.
@@ -293,26 +293,8 @@ pub enum DataError {
         columns: String,
     },
     /// Hemispheres that are not part of the numbers they belong to.
-    #[error(
-        "{file}: {place}: column `{column}` says {letter} of `{number}` = {value}, but hemispheres in a column of their own are not \
-         read; write south and west as negative numbers, or the letter into the cell of the number ({value}{initial}). If the \
-         numbers are right as they stand, choose the columns to be read with --columns",
-        initial = letter.chars().next().unwrap_or(' ').to_ascii_uppercase()
-    )]
-    HemisphereColumn {
-        /// The file in question.
-        file: String,
-        /// Line or row of the first number without its sign.
-        place: String,
-        /// The column of hemispheres.
-        column: String,
-        /// The hemisphere there.
-        letter: String,
-        /// The column of latitudes or longitudes.
-        number: String,
-        /// The number there.
-        value: String,
-    },
+    #[error(transparent)]
+    Hemisphere(Box<UnusedHemisphere>),
     /// Text in a column that a model is conditioned on.
     #[error(
         "{file}: column `{column}` holds text ({values}), and a condition must be a number or a date: conditions on text are \
@@ -446,7 +428,7 @@ impl DataError {
                 | Self::QuaternionColumns { .. }
                 | Self::EulerSequence { .. }
                 | Self::RotationForm { .. }
-                | Self::HemisphereColumn { .. }
+                | Self::Hemisphere(_)
                 | Self::TextCondition { .. }
                 | Self::NumericHeader { .. }
                 | Self::Array { .. }

@@ -37,7 +37,9 @@ mod zip;
 
 pub use base_file::read_base;
 pub use check::{BadRows, CheckReport, ColumnReport, Suggestion, check, describe, suggest, unusable};
-pub use columns::{AngleUnit, ColumnOptions, Columns, Decoded, EulerSequence, QuaternionOrder, RotationForm};
+pub use columns::{
+    AngleUnit, ColumnOptions, Columns, Decoded, EulerSequence, QuaternionOrder, RotationForm, UnusedHemisphere,
+};
 pub use error::DataError;
 pub use format::{FORMATS, Format, ReadOptions, read, read_watched, write_table, writer, writer_like};
 pub use input::Watch;

@@ -3,6 +3,29 @@
 use super::block::Block;
 use crate::data::{DataError, Table, notation::Axis, table::is_missing};
 
+/// A hemisphere in a column that is not used, beside a number without its sign.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{file}: {place}: column `{column}` says {letter} of `{number}` = {value}, but hemispheres in a column of their own are not \
+     read; write south and west as negative numbers, or the letter into the cell of the number ({value}{initial}). If the \
+     numbers are right as they stand, choose the columns to be read with --columns",
+    initial = letter.chars().next().unwrap_or(' ').to_ascii_uppercase()
+)]
+pub struct UnusedHemisphere {
+    /// The file in question.
+    pub file: String,
+    /// Line or row of the first number without its sign.
+    pub place: String,
+    /// The column of hemispheres.
+    pub column: String,
+    /// The hemisphere there.
+    pub letter: String,
+    /// The column of latitudes or longitudes.
+    pub number: String,
+    /// The number there.
+    pub value: String,
+}
+
 /// Refuses latitudes and longitudes whose signs stand in a column that is not used: one of nothing but north and south, or east
 /// and west, that says south or west where the number is positive. Where signs and letters agree there is nothing to ask.
 pub(super) fn require_signs(blocks: &[Block], table: &Table) -> Result<(), DataError> {
@@ -21,14 +44,14 @@ pub(super) fn require_signs(blocks: &[Block], table: &Table) -> Result<(), DataE
                     && table.number(row, number.index).is_ok_and(|value| value > 0.0 && value < most)
             };
             if let Some(row) = (0..table.len()).find(unsigned) {
-                return Err(DataError::HemisphereColumn {
+                return Err(DataError::Hemisphere(Box::new(UnusedHemisphere {
                     file: table.source().into(),
                     place: format!("{} {}", table.unit(), table.line(row)),
                     column: table.column_name(letters),
                     letter: table.cell(row, letters).trim().to_owned(),
                     number: number.name.clone(),
                     value: table.cell(row, number.index).trim().to_owned(),
-                });
+                })));
             }
         }
     }

@@ -11,6 +11,7 @@ mod rotation;
 mod useful;
 
 pub use euler::EulerSequence;
+pub use hemisphere::UnusedHemisphere;
 pub(in crate::data) use matrix::{pose_names, rotation_names};
 pub(in crate::data) use name::{is_latitude, is_longitude, unit};
 pub use options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm};
