@@ -215,7 +215,7 @@ mod tests {
     fn kernels_stay_or_go_together() {
         // Three widths share what is known to kernels: little is lost without one of them, much without all.
         let shared = |known: bool| {
-            let log = |i: usize| if known && i % 2 == 0 { 3.0 } else { -2.0 };
+            let log = |i: usize| if known && i.is_multiple_of(2) { 3.0 } else { -2.0 };
             let logs: Vec<f64> = (0..1000).map(log).collect();
             let kernel = Candidate { logs, size: 10, class: Some((0, 1.0)) };
             let background = Candidate { logs: vec![0.0; 1000], size: 1, class: None };
