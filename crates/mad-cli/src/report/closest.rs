@@ -11,16 +11,18 @@ const DRAWN: usize = 400;
 
 /// Table and plot of the distances of samples and test rows to their closest training rows.
 pub fn section(closest: &Closest) -> Html {
-    let heading = closest_heading(closest);
+    // Another name than that of the section: both are landmarks of the page.
+    let caption = format!("Quantiles and shares of the {}", closest_heading(closest));
     let rows = closest_rows(closest, significant);
-    let caption = format!("D{}", &heading[1..]);
     let about = "Samples of a model that has memorised its training rows are closer to them than test rows are. Samples \
                  farther away than test rows mean that the model blurs the data.";
     let text = "Share of samples and of test rows with a training row within the distance on the horizontal axis. The \
                 lines agree if samples are as close to training rows as new data are.";
     let title = "Distribution of the distance to the closest training row, for samples and test rows.";
     let picture = picture(closest).to_inline_svg("closest-figure", title);
-    paragraph(about).and(table(&caption, &["", "samples", "test rows"], &rows)).and(figure(picture, text))
+    paragraph(about)
+        .and(table(&caption, &["quantile or share", "samples", "test rows"], &rows))
+        .and(figure(picture, text))
 }
 
 /// The empirical distribution functions of both.
