@@ -1,8 +1,9 @@
 //! Tables as delimited text.
 //!
 //! Read as they come: comma, semicolon, tab, bar or blanks, `#` comments anywhere, a byte order mark, any line ending, quoted
-//! fields, blank lines. Error values of spreadsheets such as `#N/A` are cells. Blanks separate where nothing else does and most cells are numbers. A first row without any number is
-//! a header; a first row with one is data, and a comment right above it may name the columns. Rows are cut into cells while the file streams by; its text is not kept.
+//! fields, blank lines. Error values of spreadsheets such as `#N/A` are cells. Blanks separate where nothing else does and most
+//! cells are numbers. A first row without any number is a header; a first row with one is data, and a comment right above it may
+//! name the columns. Rows are cut into cells while the file streams by; its text is not kept.
 
 use super::{
     Cell, DataError, ReadOptions, RowWriter, Table, TextStyle, columns, input::Input, notation::is_written_number,

@@ -28,7 +28,7 @@ pub(in crate::data) fn are_transposed(table: &Table) -> bool {
     most_are_poses(&some, &ColumnOptions { columns, ..ColumnOptions::default() })
 }
 
-/// The choice of columns that reads matrices of so many numbers column by column.
+/// The choice of columns that reads matrices of this many numbers column by column.
 pub(in crate::data) fn column_by_column(numbers: usize) -> String {
     let rows = numbers / 4;
     let place = |i: usize| (i % 4) * rows + i / 4 + 1;
