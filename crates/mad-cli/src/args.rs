@@ -54,6 +54,7 @@ impl Common {
     }
 }
 
+/// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
     /// A bar on a terminal, plain lines elsewhere
@@ -76,9 +77,6 @@ pub enum Command {
     Report(Report),
     Pose(Pose),
     Data(Data),
-    Reproduce(Reproduce),
-    ReproduceJob(ReproduceJob),
-    Bench(Bench),
     List(List),
     Completions(Completions),
     Man(Man),
@@ -489,86 +487,6 @@ pub enum DataCommand {
     },
 }
 
-/// Repeat the paper's experiments: train, score, and put our numbers beside the paper's
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    mad reproduce table-earth --quick\n  \
-    mad reproduce all --out mad-reproduce --results results.md\n  \
-    mad reproduce --file mine.toml\n\
-    Started again, it goes on where it stopped: finished runs are not repeated.")]
-pub struct Reproduce {
-    /// Names from `mad list experiments`, or `all`
-    #[arg(value_name = "NAME", required_unless_present = "file", conflicts_with = "file")]
-    pub names: Vec<String>,
-    /// An experiment of one's own, in the form of `experiments/*.toml`
-    #[arg(long, value_name = "FILE.toml")]
-    pub file: Option<PathBuf>,
-    /// The smaller version: minutes instead of hours
-    #[arg(long)]
-    pub quick: bool,
-    /// Search the grids of the file instead of using the settings that the paper found; chosen on validation rows only
-    #[arg(long)]
-    pub grid: bool,
-    /// Only these seeds of the experiment
-    #[arg(long, value_name = "N;…", value_delimiter = ';')]
-    pub seeds: Vec<u64>,
-    /// Only these data sets, by key
-    #[arg(long, value_name = "KEY;…", value_delimiter = ';')]
-    pub data: Vec<String>,
-    /// Only these methods, by label
-    #[arg(long, value_name = "LABEL;…", value_delimiter = ';')]
-    pub methods: Vec<String>,
-    /// Only these protocols, by key
-    #[arg(long, value_name = "KEY;…", value_delimiter = ';')]
-    pub protocols: Vec<String>,
-    /// Folder for runs, tables and figures
-    #[arg(long, value_name = "DIR", default_value = "mad-reproduce")]
-    pub out: PathBuf,
-    /// A file of scores, one per line: jobs found there are not repeated, new scores are added
-    #[arg(long, value_name = "FILE.jsonl")]
-    pub scores: Option<PathBuf>,
-    /// Runs at a time; as many as there are cores for if absent. `--threads` is the number of threads of each, 1 if absent
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-    /// Write tables and figures into a Markdown document: they replace those of the same experiments there; those of others, and what stands above them, are kept
-    #[arg(long, value_name = "FILE.md")]
-    pub results: Option<PathBuf>,
-    /// Run nothing: tables and figures of the runs that are finished, with the number of seeds where some are missing
-    #[arg(long, conflicts_with = "dry_run")]
-    pub finished: bool,
-    /// Say which runs there are, and do nothing
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
-/// One run of `reproduce`, which starts it
-#[derive(Debug, Args)]
-#[command(hide = true)]
-pub struct ReproduceJob {
-    /// Folder of the job
-    pub folder: PathBuf,
-}
-
-/// Measure how long training, sampling, base scores, metrics and loading take here
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  mad bench train sample\n  bench/peers/setup && mad bench train --peers bench/peers"
-)]
-pub struct Bench {
-    /// Benches, or how their names start; all if none is named
-    #[arg(value_name = "NAME")]
-    pub names: Vec<String>,
-    /// Rounds; every program is measured once in each, one after the other
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub rounds: u32,
-    /// Folder with other programs that do the same work (`bench/peers` of the source tree), to be measured in the same rounds
-    #[arg(long, value_name = "DIR")]
-    pub peers: Option<PathBuf>,
-    /// Measure instead how cost grows with batch, width, depth, dimension, support points and samples; draw it there
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "peers", "rounds"])]
-    pub growth: Option<PathBuf>,
-}
-
 /// What this program knows
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mad list samplers")]
@@ -587,8 +505,6 @@ pub enum ListKind {
     Datasets,
     Metrics,
     Settings,
-    Benches,
-    Experiments,
     Solids,
     Encoders,
     PoseMethods,

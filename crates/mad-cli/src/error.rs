@@ -1,8 +1,6 @@
 //! Everything that can end the program early, with its exit code.
 
-use crate::bench::PeerError;
 use crate::plot::PlotError;
-use crate::reproduce::ExperimentError;
 use mad_core::base::{MixtureError, fit::FitError};
 use mad_core::data::{DataError, LoadError};
 use mad_core::metrics::MetricError;
@@ -23,69 +21,117 @@ pub const ENDED_AT_ONCE: u8 = 7;
 /// Exit code if the reader of standard output went away, as after SIGPIPE.
 pub const BROKEN_PIPE: u8 = 141;
 
+/// How a program ends that has failed.
+pub trait Failure: std::fmt::Display {
+    /// The exit code, which says what kind of thing went wrong.
+    fn exit_code(&self) -> u8;
+
+    /// Whether the reader of our output has gone away, which needs no words.
+    fn is_broken_pipe(&self) -> bool;
+}
+
+/// The exit code of a program that a signal ended.
+pub fn exit_code_of_signal(signal: i32) -> u8 {
+    128u8.saturating_add(u8::try_from(signal).unwrap_or(0))
+}
+
 /// Why a command failed. The exit code says what kind of thing went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     /// Words on the command line that make no sense together.
     #[error("{0}")]
     Usage(String),
+    /// Points that cannot be found in a table.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A base measure that is no mixture.
     #[error(transparent)]
     Mixture(#[from] MixtureError),
+    /// A base measure that cannot be fitted.
     #[error("base: {0}")]
     Fit(FitError),
+    /// A score that cannot be computed.
     #[error(transparent)]
     Metric(#[from] MetricError),
+    /// Noise levels that make no sense.
     #[error(transparent)]
     Noise(#[from] NoiseError),
+    /// A setting that cannot be.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A file that cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// An archive of pictures that cannot be read or written.
     #[error(transparent)]
     Pose(#[from] PoseError),
+    /// A run folder that cannot be read or written.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Training that cannot go on.
     #[error(transparent)]
     Train(#[from] TrainError),
+    /// A device that is not there.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// Samples that cannot be drawn.
     #[error(transparent)]
     Sample(#[from] SampleError),
+    /// A run on pictures that cannot be used.
     #[error(transparent)]
     PoseRun(PoseRunError),
-    #[error(transparent)]
-    Peer(#[from] PeerError),
+    /// A picture that cannot be drawn.
     #[error(transparent)]
     Plot(#[from] PlotError),
-    #[error(transparent)]
-    Experiment(#[from] ExperimentError),
+    /// A file, or standard output, that cannot be read or written.
     #[error("{}: {source}", path.display())]
-    Io { path: PathBuf, source: std::io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A density that is not finite, at the row with this number.
     #[error(
         "the density at point {row} is not a finite number; the flow left the region the network knows: train longer, or \
          use --steps with a larger number"
     )]
-    NotFinite { row: usize },
+    NotFinite {
+        /// The row, counted from 1.
+        row: usize,
+    },
     /// The report on a file lists rows that cannot be used.
     #[error("{file}: {total} bad rows; fix them, or leave them out with --skip-bad-rows")]
-    BadRows { file: String, total: usize },
+    BadRows {
+        /// The file.
+        file: String,
+        /// How many there are in all.
+        total: usize,
+    },
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]
-    Stopped { signal: i32 },
+    Stopped {
+        /// The signal.
+        signal: i32,
+    },
     /// A signal arrived while pictures were drawn.
     #[error("interrupted by signal {signal}; {done} of {total} pictures are there, without their poses")]
-    PicturesStopped { signal: i32, done: usize, total: usize },
-    /// Some runs of an experiment failed; the others are there.
-    #[error("{failed} of {total} runs failed; the same command tries them again")]
-    ReproduceFailed { failed: usize, total: usize },
-    /// A signal arrived while experiments ran.
-    #[error("interrupted by signal {signal}; {done} of {total} runs are done, the same command goes on")]
-    ReproduceStopped { signal: i32, done: usize, total: usize },
+    PicturesStopped {
+        /// The signal.
+        signal: i32,
+        /// How many are there.
+        done: usize,
+        /// How many there are in all.
+        total: usize,
+    },
     /// A signal arrived; everything was saved.
     #[error("interrupted by signal {signal}; saved at step {step}, continue with --resume")]
-    Interrupted { signal: i32, step: u64 },
+    Interrupted {
+        /// The signal.
+        signal: i32,
+        /// The step that was saved.
+        step: u64,
+    },
 }
 
 impl CliError {
@@ -93,9 +139,10 @@ impl CliError {
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         CliError::Io { path: path.into(), source }
     }
+}
 
-    /// Whether the reader of our output has gone away, which needs no words.
-    pub fn is_broken_pipe(&self) -> bool {
+impl Failure for CliError {
+    fn is_broken_pipe(&self) -> bool {
         match self {
             CliError::Io { source, .. } => source.kind() == std::io::ErrorKind::BrokenPipe,
             CliError::Data(error) | CliError::Load(LoadError::Data(error)) => error.is_broken_pipe(),
@@ -105,10 +152,9 @@ impl CliError {
 
     /// 2 usage, 3 bad data, 4 bad checkpoint, 5 input/output, 6 numerical failure, 128 + signal when interrupted, else 1. Two
     /// more have no error: [`ENDED_AT_ONCE`] and [`BROKEN_PIPE`].
-    pub fn exit_code(&self) -> u8 {
+    fn exit_code(&self) -> u8 {
         match self {
-            CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) | CliError::Experiment(_) => 2,
-            CliError::ReproduceFailed { .. } => 1,
+            CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) => 2,
             CliError::Data(error) | CliError::Load(LoadError::Data(error)) => match error {
                 error if error.is_usage() => 2,
                 error if error.is_io() => 5,
@@ -136,8 +182,6 @@ impl CliError {
             CliError::Train(_) | CliError::NotFinite { .. } => 6,
             CliError::Sample(SampleError::NotFinite { .. }) => 6,
             CliError::Sample(_) => 2,
-            CliError::Peer(PeerError::NotInstalled { .. } | PeerError::NoPeers { .. }) => 2,
-            CliError::Peer(_) => 5,
             CliError::PoseRun(PoseRunError::Setting { .. }) => 2,
             CliError::PoseRun(PoseRunError::NotAPoseRun { .. }) => 4,
             CliError::PoseRun(PoseRunError::Weights(WeightsError::Io { .. })) => 5,
@@ -151,9 +195,8 @@ impl CliError {
             ) => 3,
             CliError::Plot(_) | CliError::Io { .. } => 5,
             CliError::Interrupted { signal, .. }
-            | CliError::ReproduceStopped { signal, .. }
             | CliError::PicturesStopped { signal, .. }
-            | CliError::Stopped { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+            | CliError::Stopped { signal } => exit_code_of_signal(*signal),
         }
     }
 }

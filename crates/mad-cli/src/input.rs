@@ -160,7 +160,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// A table from a file, from standard input, or from a named data set; the latter knows its manifold.
-pub fn table(
+pub fn table_of(
     common: &Common,
     reading: &Reading,
     source: &OsStr,

@@ -1,7 +1,7 @@
 //! Results on standard output, talk on standard error.
 
 use crate::args::Common;
-use crate::error::CliError;
+use crate::error::{CliError, Failure};
 use crate::printable::{is_obeyed, printable, printable_json};
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use mad_core::data::{DataError, Output};
@@ -58,7 +58,7 @@ pub fn result_of_data(
 }
 
 /// Tells why a command failed, with `--json` as an object on standard output too.
-pub fn failure(common: &Common, error: &CliError) {
+pub fn failure(common: &Common, error: &impl Failure) {
     say(format!("error: {error}"));
     if common.json {
         let object = json!({ "schema": SCHEMA, "error": error.to_string(), "exit_code": error.exit_code() });

@@ -91,7 +91,7 @@ fn a_check_lists_bad_rows_and_says_how_to_go_on() {
     let bad = "id,lat,lon\na,1,2\nb,1,2\nc,x,4\nd,91,0\ne,5\nf,7,190\n";
     let good: String = (10..20).map(|i| format!("g,{i},{i}\n")).collect();
     desk.write("d.csv", &(bad.to_owned() + &good));
-    let output = desk.mad("data check d.csv").output().expect("program started");
+    let output = desk.command("data check d.csv").output().expect("program started");
     assert_eq!(output.status.code(), Some(3));
     let report = String::from_utf8(output.stdout).expect("UTF-8");
     contains(
@@ -141,7 +141,7 @@ fn fit_skips_bad_rows_when_told_to() {
     let refused = desk.fails(3, &format!("fit d.csv --manifold sphere:2 --out run {TINY}"));
     contains(&refused, &["3 bad rows", "line 82", "line 83", "line 84", "--skip-bad-rows"]);
     let words = format!("fit d.csv --manifold sphere:2 --out run --skip-bad-rows --set condition=mag {TINY}");
-    let output = desk.mad(&words).output().expect("program started");
+    let output = desk.command(&words).output().expect("program started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     contains(&said, &["skipped 4 of 84 rows", "2 not a number", "1 wrong number of fields", "line 82"]);
@@ -155,7 +155,7 @@ fn blanks_and_letters_of_all_alphabets_work_in_names() {
     let desk = Desk::new();
     let rows: String = (0..60).map(|i| format!("{},{}\n", i, 3 * i - 90)).collect();
     desk.write("Erdbeben 2024 – ü.csv", &format!("Breite ü,Länge ö\n{rows}"));
-    let mut command = desk.mad("data check --manifold sphere:2 --columns");
+    let mut command = desk.command("data check --manifold sphere:2 --columns");
     let output = command.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{text}");
@@ -163,11 +163,11 @@ fn blanks_and_letters_of_all_alphabets_work_in_names() {
         &text,
         &["next: mad fit 'Erdbeben 2024 – ü.csv' --manifold sphere:2 --columns 'Breite ü,Länge ö' --out run"],
     );
-    let mut fit = desk.mad(&format!("fit --manifold sphere:2 --out run {TINY} --columns"));
+    let mut fit = desk.command(&format!("fit --manifold sphere:2 --out run {TINY} --columns"));
     assert!(
         fit.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started").status.success()
     );
-    let mut sample = desk.mad("sample run --n 5 --seed 1 --out");
+    let mut sample = desk.command("sample run --n 5 --seed 1 --out");
     assert!(sample.arg("Proben ß.csv").output().expect("program started").status.success());
     assert!(desk.read("Proben ß.csv").starts_with("Breite ü,Länge ö\n"));
 }

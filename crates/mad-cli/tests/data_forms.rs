@@ -160,7 +160,7 @@ fn error_values_of_spreadsheets_are_cells() {
     let rows: String =
         (0..100).map(|i| format!("{},{i}\n", if i % 5 == 0 { "#REF!".into() } else { (i / 2).to_string() })).collect();
     desk.write("places.csv", &format!("lat,lon\n{rows}"));
-    let output = desk.mad("data check places.csv").output().expect("program started");
+    let output = desk.command("data check places.csv").output().expect("program started");
     assert_eq!(output.status.code(), Some(3));
     contains(&String::from_utf8_lossy(&output.stdout), &["20 bad rows", "column lat, 20 rows", "line 2: `#REF!`"]);
     // A row with one of them is no row of names.
@@ -209,7 +209,7 @@ fn poses_with_a_bad_row_are_poses() {
         row(&pose, ",")
     };
     desk.write("poses.csv", &(0..100).map(line).collect::<String>());
-    let output = desk.mad("data check poses.csv").output().expect("program started");
+    let output = desk.command("data check poses.csv").output().expect("program started");
     assert_eq!(output.status.code(), Some(3));
     contains(&String::from_utf8_lossy(&output.stdout), &["product(so3,euclid:3)", "1 bad rows", "line 100"]);
 }

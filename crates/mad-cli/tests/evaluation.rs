@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Standard error of a command that must succeed.
 fn told(desk: &Desk, words: &str) -> String {
-    let output = desk.mad(words).output().expect("program started");
+    let output = desk.command(words).output().expect("program started");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "mad {words}\n{error}");
     error
@@ -245,7 +245,7 @@ fn methods_without_steps_report_the_time_of_their_fit() {
     let desk = Desk::new();
     repeated_places(&desk, "places.csv");
     let fit = "fit places.csv --manifold sphere:2 --columns lat,lon --method kde --seed 1 --out";
-    let output = desk.mad(&format!("{fit} run --steps 9")).output().expect("program started");
+    let output = desk.command(&format!("{fit} run --steps 9")).output().expect("program started");
     let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("kde has no training steps; steps = 9 is ignored"), "{said}");
     assert!(text.contains("run: kde fitted in ") && !text.contains("0 steps"), "{text}");

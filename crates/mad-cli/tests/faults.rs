@@ -269,7 +269,7 @@ fn no_home_no_terminal_no_language_and_one_processor_are_enough() {
 #[test]
 fn none_few_and_many_are_numbers_too() {
     let desk = desk_with_data();
-    let error = |words: &str| desk.mad(words).output().expect("program started");
+    let error = |words: &str| desk.command(words).output().expect("program started");
     // No steps: the untrained model is saved.
     let said = desk.ok("fit d.csv --manifold sphere:2 --out none --steps 0 --seed 1 --set width=8 --set depth=1");
     assert!(said.contains("untrained"), "{said}");
@@ -303,7 +303,7 @@ fn a_run_that_diverges_ends_with_code_six() {
         let error = desk.fails(6, &format!("{fit} --set {network} --out {name}"));
         assert!(error.contains("diverged at step") && error.contains("learning_rate"), "{error}");
         // The checkpoint is whole and holds finite weights, though they may be too large to be of use.
-        let sampled = desk.mad(&format!("sample {name} --n 3 --seed 1")).output().expect("program started");
+        let sampled = desk.command(&format!("sample {name} --n 3 --seed 1")).output().expect("program started");
         assert!(matches!(sampled.status.code(), Some(0 | 6)), "{}", text(&sampled.stderr));
     }
 }
@@ -327,8 +327,10 @@ fn another_manifold_or_method_is_refused_naming_both() {
     let before = newest(&desk, "run");
     let message = desk.fails(4, &format!("{fit} --manifold sphere:2 --method dsm"));
     assert!(message.contains("method was \"mad\", now \"dsm\""), "{message}");
-    let output =
-        desk.mad(&format!("{fit} --manifold euclid:2 --columns latitude,longitude")).output().expect("program started");
+    let output = desk
+        .command(&format!("{fit} --manifold euclid:2 --columns latitude,longitude"))
+        .output()
+        .expect("program started");
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{message}");
     assert!(message.contains("sphere:2") && message.contains("euclid:2"), "{message}");
@@ -360,12 +362,12 @@ fn other_instructions_than_at_the_beginning_are_told_on_resume() {
     let desk = desk_with_data();
     let fit = format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY);
     desk.ok(&fit);
-    let quiet = desk.mad(&format!("{fit} --resume")).output().expect("program started");
+    let quiet = desk.command(&format!("{fit} --resume")).output().expect("program started");
     assert!(!text(&quiet.stderr).contains("was begun on"), "{}", text(&quiet.stderr));
     let mut info: serde_json::Value = serde_json::from_str(&desk.read("run/run.json")).expect("JSON");
     info["features"] = serde_json::json!(["x86_64", "sse9"]);
     desk.write("run/run.json", &info.to_string());
-    let output = desk.mad(&format!("{fit} --resume")).output().expect("program started");
+    let output = desk.command(&format!("{fit} --resume")).output().expect("program started");
     let error = text(&output.stderr);
     assert!(output.status.success() && error.contains("was begun on x86_64 sse9"), "{error}");
 }

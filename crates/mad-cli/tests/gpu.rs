@@ -43,7 +43,7 @@ fn two_points_are_learned_on_wgpu() {
 #[ignore = "needs a Vulkan driver: .ci/gpu"]
 fn a_missing_driver_is_named_before_anything_is_written() {
     let desk = two_points();
-    let mut command = desk.mad(&format!("fit data.csv --out run --device wgpu --steps 20 {SMALL}"));
+    let mut command = desk.command(&format!("fit data.csv --out run --device wgpu --steps 20 {SMALL}"));
     // No Vulkan, and no OpenGL to take its place.
     for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "__EGL_VENDOR_LIBRARY_FILENAMES"] {
         command.env(variable, "/nowhere.json");

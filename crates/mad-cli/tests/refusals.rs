@@ -3,19 +3,14 @@
 #![cfg(unix)]
 
 mod common;
-use common::{Desk, TINY, bytes};
+use common::{Desk, TINY, bytes, text};
 use std::ffi::OsStr;
 use std::os::unix::{ffi::OsStrExt, fs::symlink};
 use std::path::PathBuf;
-use std::process::Output;
 
 /// Characters that a terminal obeys instead of showing them.
 fn is_obeyed(c: char) -> bool {
     c.is_control() && c != '\n' && c != '\t' || "\u{202a}\u{202b}\u{202d}\u{202e}\u{2066}\u{2067}\u{2069}".contains(c)
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A run on places, its data in `d.csv`.
@@ -24,13 +19,6 @@ fn desk_with_run() -> Desk {
     desk.ok("data make earthquakes-week --out d.csv");
     desk.ok(&format!("fit d.csv --manifold sphere:2 --base uniform --out run {TINY}"));
     desk
-}
-
-/// Runs a script of the shell with the program in `$MAD` and little memory, so that reading without end does no harm.
-fn shell(desk: &Desk, script: &str) -> Output {
-    let mut command = std::process::Command::new("bash");
-    command.arg("-c").arg(format!("ulimit -v 6000000; {script}")).current_dir(desk.path("."));
-    command.env("MAD", assert_cmd::cargo::cargo_bin!("mad")).output().expect("shell started")
 }
 
 #[test]
@@ -81,7 +69,6 @@ fn other_runs_are_as_safe(desk: &Desk) {
     assert!(copied.expect("cp").success());
     std::fs::rename(desk.path("other/data"), desk.path("disk")).expect("moved");
     symlink(desk.path("disk"), desk.path("other/data")).expect("a link");
-    desk.write("data.toml", "title = 't'\nseeds = [0]\n[[data]]\nkey = 'd.csv'\n[[method]]\nlabel = 'm'\n");
     let files = ["data/train.npy", "data/test.npy", "config.toml", "metrics.jsonl", "run.json"];
     let read = || ["run", "other"].map(|run| files.map(|file| bytes(&desk.path(run).join(file))));
     let (before, names) = (read(), || ["other", "other/data", "other/checkpoints"].map(|folder| desk.names(folder)));
@@ -96,15 +83,10 @@ fn other_runs_are_as_safe(desk: &Desk) {
         "density run --at d.csv --out other/checkpoints/d.csv",
         "plot run --n 3 --out other/data/p.svg",
         "report run --n 3 --out other/checkpoints/r.html",
-        "bench --growth other/data/g.svg",
         "demo --steps 1 --out other/data/demo",
         "man --out other/data",
         "fit d.csv --manifold sphere:2 --out other/data/new --steps 1 --seed 1",
         "fit symsol:cube --out other/data/cube --steps 1",
-        "reproduce figure-base-s2 --out r --results run/config.toml",
-        "reproduce figure-base-s2 --out r --results other/data.md",
-        "reproduce figure-base-s2 --out r --scores other/metrics.jsonl",
-        "reproduce --file data.toml --out other --dry-run",
     ] {
         let error = desk.fails(2, words);
         assert!(error.contains("belongs to the run"), "{words}: {error}");
@@ -132,42 +114,20 @@ fn links_to_devices_are_not_read() {
         let (path, aside) = (desk.path(&file), desk.path("aside"));
         std::fs::rename(&path, &aside).expect("moved");
         symlink("/dev/zero", &path).expect("a link");
-        let output = shell(&desk, &format!("\"$MAD\" {command}"));
+        let output = desk.shell(&format!("\"$MAD\" {command}"));
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{file}: {error}");
         assert!(error.contains(file.rsplit('/').next().expect("a name")), "{error}");
         std::fs::rename(&aside, &path).expect("moved back");
     }
-    let output = shell(&desk, &format!("\"$MAD\" fit d.csv --manifold sphere:2 --out new --config /dev/zero {TINY}"));
+    let output = desk.shell(&format!("\"$MAD\" fit d.csv --manifold sphere:2 --out new --config /dev/zero {TINY}"));
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     // A pipe is no device without end.
     desk.write("c.toml", "width = 8\n");
     let script =
         "\"$MAD\" fit d.csv --manifold sphere:2 --base uniform --out piped --steps 2 --seed 1 --config <(cat c.toml)";
-    let output = shell(&desk, script);
+    let output = desk.shell(script);
     assert!(output.status.success(), "{}", text(&output.stderr));
-}
-
-/// Experiments and scores are read up to a limit, and what is wrong with them is said before anything runs.
-#[cfg(target_os = "linux")]
-#[test]
-fn experiments_and_scores_are_files_within_a_limit() {
-    let desk = Desk::new();
-    std::fs::write(desk.path("latin.toml"), b"title = \"\xfc\"\n").expect("written");
-    std::fs::create_dir(desk.path("folder")).expect("a folder");
-    for (words, said) in [
-        ("--file /dev/zero", ["--file /dev/zero", "limit"]),
-        ("--file folder", ["--file folder", "a folder instead of a regular file"]),
-        ("--file latin.toml", ["latin.toml", "UTF-8"]),
-        ("figure-base-s2 --scores /dev/zero", ["--scores /dev/zero", "a pipe or device"]),
-        ("figure-base-s2 --scores folder", ["--scores folder", "a folder"]),
-    ] {
-        let output = shell(&desk, &format!("\"$MAD\" reproduce {words} --out r"));
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
-        assert!(said.iter().all(|word| error.contains(word)), "{words}: {error}");
-    }
-    assert!(!desk.path("r").exists(), "something was left");
 }
 
 #[test]
@@ -179,15 +139,15 @@ fn settings_that_cannot_be_leave_no_folder() {
     assert!(error.contains("fresh = circle8-uniform"), "{error}");
     assert_eq!(desk.names("."), ["d.csv"], "something was left");
     // A network of a third of a terabyte, under a limit that every machine can set.
-    let output = shell(&desk, &format!("\"$MAD\" {fit} --set width=16384 --set depth=64"));
+    let output = desk.shell(&format!("\"$MAD\" {fit} --set width=16384 --set depth=64"));
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(["width", "depth", "available"].iter().all(|word| error.contains(word)), "{error}");
     assert_eq!(desk.names("."), ["d.csv"], "something was left");
     // One `--set` is one setting.
-    let output = desk.mad(&fit).args(["--set", "steps=3\nwidth=9"]).output().expect("program started");
+    let output = desk.command(&fit).args(["--set", "steps=3\nwidth=9"]).output().expect("program started");
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-    let output = desk.mad("fit symsol:cube --out cube --steps 1").args(["--set", "size=32\ndraws=9"]).output();
+    let output = desk.command("fit symsol:cube --out cube --steps 1").args(["--set", "size=32\ndraws=9"]).output();
     assert_eq!(output.expect("program started").status.code(), Some(2));
     // The corrected command is not in the way of the refused one.
     desk.ok(&fit);
@@ -223,7 +183,7 @@ fn no_file_speaks_to_the_terminal() {
         vec!["fit", "columns.csv", HOSTILE],
         vec!["sample", HOSTILE, "--n", "1"],
     ] {
-        let output = desk.mad("").args(&words).output().expect("program started");
+        let output = desk.command("").args(&words).output().expect("program started");
         for said in [text(&output.stdout), text(&output.stderr)] {
             assert!(!said.contains(is_obeyed), "{words:?}: {said:?}");
         }
@@ -321,7 +281,7 @@ fn names_that_are_not_text_are_names() {
     desk.ok("data make earthquakes-week --out d.csv");
     std::fs::rename(desk.path("d.csv"), &data).expect("renamed");
     let ok = |words: &str, more: &[(&str, &PathBuf)]| {
-        let mut command = desk.mad(words);
+        let mut command = desk.command(words);
         for (flag, path) in more {
             command.args((!flag.is_empty()).then_some(flag)).arg(path);
         }
@@ -345,10 +305,10 @@ fn names_that_are_not_text_are_names() {
 #[test]
 fn a_closed_output_is_an_error() {
     let desk = Desk::new();
-    let output = shell(&desk, "\"$MAD\" list manifolds >&-");
+    let output = desk.shell("\"$MAD\" list manifolds >&-");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{error}");
     assert!(error.contains("standard output") && error.contains("closed"), "{error}");
-    let output = shell(&desk, "\"$MAD\" list manifolds > /dev/null && \"$MAD\" list manifolds 1<>/dev/null");
+    let output = desk.shell("\"$MAD\" list manifolds > /dev/null && \"$MAD\" list manifolds 1<>/dev/null");
     assert!(output.status.success(), "{}", text(&output.stderr));
 }

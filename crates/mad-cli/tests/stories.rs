@@ -30,9 +30,9 @@ fn events_on_the_globe() {
     }
     assert!(scores["metrics"]["mmd_floor"]["value"].as_f64().is_some_and(|floor| floor > 0.0), "{scores}");
 
-    let seen = desk.mad("eval run --against quakes.csv --metrics nll").output().expect("program started");
+    let seen = desk.command("eval run --against quakes.csv --metrics nll").output().expect("program started");
     assert!(String::from_utf8_lossy(&seen.stderr).contains("the model was trained on"), "{seen:?}");
-    let other = desk.mad("eval run --against test --manifold so3 --metrics nll").output().expect("program started");
+    let other = desk.command("eval run --against test --manifold so3 --metrics nll").output().expect("program started");
     assert!(String::from_utf8_lossy(&other.stderr).contains("a run on sphere:2"), "{other:?}");
     assert!(desk.fails(5, "eval runn --against test").contains("runn"));
     assert!(
@@ -60,7 +60,8 @@ fn events_on_the_globe() {
         let doubt = number("integral_standard_error").hypot(number("normaliser_standard_error"));
         assert!((number("integral") - 1.0).abs() < 4.0 * doubt + 1e-9 && doubt < 0.1, "{words}: {said}");
     }
-    let output = desk.mad("density run --grid 2000 --out grid.csv --progress plain").output().expect("program started");
+    let output =
+        desk.command("density run --grid 2000 --out grid.csv --progress plain").output().expect("program started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.lines().any(|line| line == "density 0/2000"), "progress begins at once: {said}");
 
@@ -81,7 +82,7 @@ fn events_given_a_condition() {
     desk.write("d.csv", &format!("lat,lon,kind\n{rows}"));
     let words = "fit d.csv --manifold sphere:2 --out run --steps 300 --batch 128 --seed 1 --set width=64 --set depth=2 \
                  --set split=random --set condition=kind";
-    let output = desk.mad(words).output().expect("program started");
+    let output = desk.command(words).output().expect("program started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("not used"), "{said}");
     for (kind, east) in [(0, false), (1, true)] {
@@ -110,7 +111,7 @@ fn events_given_a_condition() {
         ("plot run --n 5 --out plot.svg", true),
         ("plot run --what curves --out plot.svg", false),
     ] {
-        let output = desk.mad(words).output().expect("program started");
+        let output = desk.command(words).output().expect("program started");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words}: {said}");
         assert_eq!(said.contains("no value of kind is given"), told, "{words}: {said}");
@@ -150,7 +151,7 @@ fn other_files_of_the_same_points() {
     assert_eq!(nll("test"), part, "a folder of the name is no part of the run");
     assert!(desk.fails(2, "eval run --against test --angle-unit rad").contains("`test` is a part of the run"));
     assert!(desk.fails(5, "eval rnu --against test").contains("rnu: there is no run folder"));
-    let output = desk.mad("eval rnu --against test --json").output().expect("program started");
+    let output = desk.command("eval rnu --against test --json").output().expect("program started");
     let failure: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
     assert_eq!((&failure["exit_code"], failure["error"].is_string()), (&5.into(), true));
 }
@@ -264,7 +265,7 @@ fn categories() {
         _ => format!("row{i},{line}\n"),
     });
     desk.write("numbered.csv", &numbered.collect::<String>());
-    let output = desk.mad(&format!("fit numbered.csv --manifold categorical --out numbered {TINY}")).output();
+    let output = desk.command(&format!("fit numbered.csv --manifold categorical --out numbered {TINY}")).output();
     let said = String::from_utf8_lossy(&output.expect("program started").stderr).into_owned();
     assert!(said.contains("id: 400 different values in 400 rows"), "{said}");
 }

@@ -64,7 +64,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
     settings.flag("--seed", "seed", seed as i64)?;
-    let (mut table, own) = input::table(common, &args.reading, &args.data, args.rows, seed)?;
+    let (mut table, own) = input::table_of(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
     let typed = args.manifold.clone().or(asked_for);
     let spec = match typed.clone().or(own).or_else(|| kept_manifold.clone()) {

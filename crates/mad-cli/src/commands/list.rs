@@ -2,10 +2,8 @@
 
 use super::scores::OF_RUNS;
 use crate::args::{Common, List, ListKind};
-use crate::bench::BENCHES;
 use crate::error::CliError;
 use crate::output;
-use crate::reproduce::{EXPERIMENTS, Experiment};
 use mad_core::data::generators::DATASETS;
 use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::METRICS;
@@ -26,8 +24,6 @@ const ALL: &[ListKind] = &[
     ListKind::Datasets,
     ListKind::Metrics,
     ListKind::Settings,
-    ListKind::Benches,
-    ListKind::Experiments,
     ListKind::Solids,
     ListKind::Encoders,
     ListKind::PoseMethods,
@@ -40,17 +36,34 @@ pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
 
 /// Prints these registries.
 pub fn list(common: &Common, kinds: &[ListKind]) -> Result<(), CliError> {
+    list_registries(common, kinds.iter().map(|kind| registry(*kind)))
+}
+
+/// A list of names with their summaries.
+pub struct Registry {
+    /// What they are names of; the key with `--json`.
+    pub title: &'static str,
+    /// Names and summaries.
+    pub entries: Vec<(String, String)>,
+}
+
+/// Prints registries, each below its title.
+pub fn list_registries(common: &Common, registries: impl IntoIterator<Item = Registry>) -> Result<(), CliError> {
     let mut fields = Map::new();
     let mut parts = Vec::new();
-    for kind in kinds {
-        let (title, rows) = entries(*kind);
-        let objects = rows.iter().map(|(name, summary)| json!({ "name": name, "summary": summary })).collect();
+    for Registry { title, entries } in registries {
+        let objects = entries.iter().map(|(name, summary)| json!({ "name": name, "summary": summary })).collect();
         fields.insert(title.to_owned(), Value::Array(objects));
-        let widest = rows.iter().map(|r| r.0.chars().count()).max().unwrap_or(0);
-        let lines = rows.iter().map(|(name, summary)| format!("  {name:widest$}  {summary}"));
+        let widest = entries.iter().map(|r| r.0.chars().count()).max().unwrap_or(0);
+        let lines = entries.iter().map(|(name, summary)| format!("  {name:widest$}  {summary}"));
         parts.push(std::iter::once(title.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"));
     }
     output::result(common, "list", Value::Object(fields), || parts.join("\n\n"))
+}
+
+fn registry(kind: ListKind) -> Registry {
+    let (title, entries) = entries(kind);
+    Registry { title, entries }
 }
 
 fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
@@ -87,11 +100,6 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
         ListKind::Metrics => {
             let of_runs = OF_RUNS.iter().map(|(name, summary)| (name.to_string(), format!("{summary}; needs a run")));
             ("metrics", of_runs.chain(METRICS.iter().map(|e| pair(e.name, e.summary))).collect())
-        }
-        ListKind::Benches => ("benches", BENCHES.iter().map(|b| pair(b.name, b.summary)).collect()),
-        ListKind::Experiments => {
-            let title = |name| Experiment::named(name, false).map_or_else(|e| e.to_string(), |e| e.title);
-            ("experiments", EXPERIMENTS.iter().map(|(name, _)| pair(name, &title(name))).collect())
         }
         ListKind::Solids => {
             ("solids", SOLIDS.iter().map(|s| (format!("symsol:{s}"), s.summary().to_owned())).collect())

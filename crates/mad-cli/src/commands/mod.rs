@@ -1,7 +1,6 @@
 //! One file per command: from what was typed to library calls and back to output.
 
 mod base;
-mod bench;
 mod data;
 mod data_check;
 mod demo;
@@ -9,14 +8,13 @@ mod density;
 mod eval;
 mod fit;
 mod integral;
-mod list;
+pub mod list;
 pub mod opened;
 mod outside;
 mod plot;
 mod pose;
 mod report;
 mod report_pose;
-mod reproduce;
 mod sample;
 pub mod scores;
 mod shell;
@@ -39,9 +37,6 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Report(args) => report::run(common, args),
         Command::Pose(args) => pose::run(common, args),
         Command::Data(args) => data::run(common, args),
-        Command::Bench(args) => bench::run(common, args),
-        Command::Reproduce(args) => reproduce::run(common, args),
-        Command::ReproduceJob(args) => reproduce::work(common, args),
         Command::List(args) => list::run(common, args),
         Command::Completions(args) => shell::completions(common, args),
         Command::Man(args) => shell::man(common, args),

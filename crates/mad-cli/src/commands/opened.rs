@@ -27,8 +27,11 @@ const CHECK: Effort = Effort { relative_error: 0.01, draws: 2048, seed: 1 };
 
 /// A run with everything that sampling, scoring and drawing need.
 pub struct Opened {
+    /// The run folder.
     pub run: Run,
+    /// The trained model.
     pub model: Box<dyn Fitted>,
+    /// How far it is trained.
     pub status: TrainingStatus,
     /// Conditions outside the range of the training rows.
     outside: Vec<Outside>,
@@ -37,7 +40,9 @@ pub struct Opened {
 /// Which sampler to use, where the user said so.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SamplerChoice<'a> {
+    /// Name of the sampler.
     pub name: Option<&'a str>,
+    /// Network evaluations per point.
     pub nfe: Option<u32>,
 }
 

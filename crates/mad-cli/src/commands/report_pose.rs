@@ -10,7 +10,7 @@ use crate::output;
 use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
-use crate::reproduce::figures::symsol::{Row, answers};
+use crate::report::poses::{PoseRow, poses_of_picture};
 use mad_nn::config::Key;
 use mad_nn::pose::{POSE_KEYS, PoseConfig, PoseReport, PoseRun, TEST_DRAWS, score_pose};
 use serde_json::{Map, json};
@@ -77,8 +77,8 @@ fn shown(args: &Report, config: &PoseConfig) -> Result<Html, CliError> {
     let mut picture = Figure::new("");
     for index in 0..SHOWN {
         let title = format!("test picture {}", index + 1);
-        let row = Row { title: &title, runs: vec![(&label, PoseRun::open(&args.run)?)] };
-        let panels = answers(&row, index, args.seed)?;
+        let row = PoseRow { title: &title, runs: vec![(&label, PoseRun::open(&args.run)?)] };
+        let panels = poses_of_picture(&row, index, args.seed)?;
         if panels.is_empty() {
             break;
         }

@@ -38,6 +38,7 @@ pub struct LikelihoodScore {
     pub is_bound: bool,
     /// Share of rows with the density of another point, because the model could not be solved for theirs.
     pub unsolved_share: f64,
+    /// All rows.
     pub all: MeanNll,
     /// Rows equal to a training row; on finite sets, where all rows are, there is no such difference.
     pub copies: Option<MeanNll>,
@@ -48,8 +49,11 @@ pub struct LikelihoodScore {
 /// A mean over rows; no value if there are none.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct MeanNll {
+    /// Number of rows.
     pub n: usize,
+    /// The mean.
     pub nll: Option<f64>,
+    /// Its standard error, from two rows on.
     pub standard_error: Option<f64>,
 }
 

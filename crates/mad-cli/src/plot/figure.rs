@@ -20,7 +20,9 @@ pub trait Panel {
 /// How a figure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// Vectors.
     Svg,
+    /// Pixels.
     Png,
 }
 

@@ -5,5 +5,6 @@
 pub mod closest;
 pub mod html;
 pub mod page;
+pub mod poses;
 pub mod settings;
 pub mod tables;

@@ -4,7 +4,14 @@
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use tempfile::TempDir;
+
+/// The program of the crate under test; `mad-lab` uses this file as well.
+const PROGRAM: &str = match option_env!("CARGO_BIN_EXE_mad-lab") {
+    Some(_) => "mad-lab",
+    None => "mad",
+};
 
 /// A folder of its own for each test, with the program run inside it.
 pub struct Desk {
@@ -31,33 +38,40 @@ impl Desk {
     }
 
     /// The program with these words, separated by blanks, in this folder.
-    pub fn mad(&self, words: &str) -> Command {
-        let mut command = Command::cargo_bin("mad").expect("binary built");
+    pub fn command(&self, words: &str) -> Command {
+        let mut command = Command::cargo_bin(PROGRAM).expect("binary built");
         command.current_dir(self.folder.path()).args(words.split_whitespace());
         command
     }
 
     /// Runs the program, which must succeed, and gives its standard output.
     pub fn ok(&self, words: &str) -> String {
-        let output = self.mad(words).output().expect("program started");
+        let output = self.command(words).output().expect("program started");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "mad {words}\nexit {:?}\n{error}", output.status.code());
+        assert!(output.status.success(), "{PROGRAM} {words}\nexit {:?}\n{error}", output.status.code());
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
     /// Runs the program with `--json`, which must succeed, and gives the object it prints.
     pub fn json(&self, words: &str) -> Value {
         let text = self.ok(&format!("{words} --json"));
-        serde_json::from_str(&text).unwrap_or_else(|e| panic!("mad {words}: {e}\n{text}"))
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{PROGRAM} {words}: {e}\n{text}"))
     }
 
     /// Runs the program, which must fail with this exit code, and gives its standard error.
     pub fn fails(&self, code: i32, words: &str) -> String {
-        let output = self.mad(words).output().expect("program started");
+        let output = self.command(words).output().expect("program started");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "mad {words}\n{error}");
-        assert!(error.lines().any(|line| line.starts_with("error: ")), "mad {words}\n{error}");
+        assert_eq!(output.status.code(), Some(code), "{PROGRAM} {words}\n{error}");
+        assert!(error.lines().any(|line| line.starts_with("error: ")), "{PROGRAM} {words}\n{error}");
         error
+    }
+
+    /// Runs a script of the shell with the program in `$MAD` and little memory, so that reading without end does no harm.
+    pub fn shell(&self, script: &str) -> Output {
+        let mut command = std::process::Command::new("bash");
+        command.arg("-c").arg(format!("ulimit -v 6000000; {script}")).current_dir(self.folder.path());
+        command.env("MAD", self.command("").get_program()).output().expect("shell started")
     }
 
     /// Names in a folder, sorted.
@@ -91,4 +105,9 @@ pub fn data_dir() -> PathBuf {
 /// All bytes of a file.
 pub fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// What a program has written.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,0 +1,40 @@
+//! The program `mad`, and what `mad-lab` shares with it.
+//!
+//! **Not a stable API.** What is public here is what `mad-lab` needs, and changes without notice. Libraries to build on are
+//! `mad-core` and `mad-nn`.
+
+mod args;
+mod commands;
+mod error;
+mod input;
+mod interrupt;
+pub mod output;
+mod overwrite;
+mod pace;
+pub mod plot;
+mod printable;
+mod program;
+mod progress;
+mod report;
+mod source;
+mod standard_output;
+
+pub use args::{Common, Progress, Reading};
+pub use commands::list::{Registry, list_registries};
+pub use commands::opened::{Opened, SamplerChoice};
+pub use commands::scores::{FLOOR_DRAWS, LikelihoodScore, MeanNll, draws};
+pub use error::{CliError, Failure, exit_code_of_signal};
+pub use input::{quoted, table_of};
+pub use interrupt::Interrupt;
+pub use overwrite::require_apart;
+pub use program::run_program;
+pub use progress::Meter;
+pub use report::poses::{PoseRow, poses_of_picture};
+pub use source::solid_of;
+
+use std::process::ExitCode;
+
+/// The whole program `mad`.
+pub fn mad() -> ExitCode {
+    run_program(|cli: &args::Cli| &cli.common, commands::run)
+}

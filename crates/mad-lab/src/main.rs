@@ -1,0 +1,16 @@
+//! `mad-lab`: repeats the paper's experiments with `mad`, and measures how long things take.
+
+mod args;
+mod bench;
+mod commands;
+mod error;
+mod reproduce;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    mad_cli::run_program(|cli: &args::Cli| &cli.common, commands::run)
+}
