@@ -75,7 +75,6 @@ pub enum Command {
     Base(Base),
     Plot(Plot),
     Report(Report),
-    Pose(Pose),
     Data(Data),
     List(List),
     Completions(Completions),
@@ -184,6 +183,10 @@ pub struct Fit {
     /// Without it a mixture on sphere:2 and so3, from 200 distinct points on, else the manifold's own
     #[arg(long, value_name = "BASE")]
     pub base: Option<String>,
+    /// What the model is conditioned on: a numeric column, once per column, or `picture=COLUMN` for the column that names picture
+    /// files
+    #[arg(long, value_name = "COLUMN")]
+    pub given: Vec<String>,
     /// For pictures of solids (`symsol:cube`): `orbit` (all poses that look the same) or `canonical` (one of them)
     #[arg(long, value_name = "WHICH")]
     pub targets: Option<String>,
@@ -241,7 +244,7 @@ pub struct Sample {
     /// Leave the points where the sampler stopped, as ambient coordinates `x0, x1, …`
     #[arg(long)]
     pub unprojected: bool,
-    /// Value of a condition column, `name=value`; once per column
+    /// Value of a condition column, `name=value`, once per column; or `picture=FILE` for a run on pictures
     #[arg(long, value_name = "NAME=VALUE")]
     pub given: Vec<String>,
     /// Strength of the condition; 1, the model as trained, if absent
@@ -306,7 +309,7 @@ pub struct Density {
     /// Steps of the flow, for methods that follow one (`rfm`, `rsgm`)
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub steps: u32,
-    /// Value of a condition column, `name=value`; once per column
+    /// Value of a condition column, `name=value`, once per column; or `picture=FILE` for a run on pictures
     #[arg(long, value_name = "NAME=VALUE")]
     pub given: Vec<String>,
     /// Strength of the condition; 1, the model as trained, if absent
@@ -355,6 +358,9 @@ pub struct Plot {
     /// Samples to draw
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub n: Option<usize>,
+    /// The picture whose poses are drawn beside it, `picture=FILE`, for a run on pictures
+    #[arg(long, value_name = "picture=FILE")]
+    pub given: Vec<String>,
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -385,31 +391,6 @@ pub struct Report {
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-}
-
-/// Sample the poses that a solid in a picture may have
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  mad fit symsol:cube --out cube && mad pose cube --image cube.png --n 500 --plot poses.png"
-)]
-pub struct Pose {
-    /// Run folder of `mad fit symsol:…`
-    pub run: PathBuf,
-    /// The picture: a PNG file with the solid in the middle
-    #[arg(long, value_name = "FILE.png")]
-    pub image: PathBuf,
-    /// Number of poses
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub n: usize,
-    /// Seed; drawn and printed if absent
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// CSV file of quaternions; `-` for standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    pub out: PathBuf,
-    /// SVG or PNG file: the picture beside the poses
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
 }
 
 /// Make, check and list data
@@ -507,8 +488,6 @@ pub enum ListKind {
     Settings,
     Solids,
     Encoders,
-    PoseMethods,
-    PoseSettings,
 }
 
 /// Print a completion script for a shell

@@ -8,11 +8,11 @@ use mad_core::noise::NoiseError;
 use mad_core::pose::PoseError;
 use mad_core::sample::SampleError;
 use mad_nn::ConfigError;
+use mad_nn::condition::PictureError;
 use mad_nn::device::DeviceError;
-use mad_nn::pose::PoseError as PoseRunError;
+use mad_nn::pose::PoseError as ScoreError;
 use mad_nn::run::{PrepareError, RunError};
 use mad_nn::train::TrainError;
-use mad_nn::vision::weights::WeightsError;
 use std::path::PathBuf;
 
 /// Exit code after a second signal, which ends the program before anything more is saved.
@@ -25,6 +25,11 @@ pub const BROKEN_PIPE: u8 = 141;
 pub trait Failure: std::fmt::Display {
     /// The exit code, which says what kind of thing went wrong.
     fn exit_code(&self) -> u8;
+
+    /// The words of the command line that help, where the libraries know only what is wrong.
+    fn advice(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Whether the reader of our output has gone away, which needs no words.
     fn is_broken_pipe(&self) -> bool;
@@ -77,9 +82,6 @@ pub enum CliError {
     /// Samples that cannot be drawn.
     #[error(transparent)]
     Sample(#[from] SampleError),
-    /// A run on pictures that cannot be used.
-    #[error(transparent)]
-    PoseRun(PoseRunError),
     /// A picture that cannot be drawn.
     #[error(transparent)]
     Plot(#[from] PlotError),
@@ -142,6 +144,23 @@ impl CliError {
 }
 
 impl Failure for CliError {
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
+                RunError::NotARun { .. } => Some("`mad fit DATA --out RUN` makes one"),
+                RunError::Occupied { .. } => Some("--resume continues it"),
+                RunError::Checkpoint(error) if !error.is_io() => Some("`mad fit … --resume` continues a run"),
+                _ => None,
+            },
+            CliError::Train(TrainError::GivenUp { .. } | TrainError::Device(DeviceError::Failed { .. })) => {
+                Some("--resume continues the run")
+            }
+            CliError::Config(ConfigError::UnknownKey { nearest: None, .. }) => Some("`mad list settings` shows all"),
+            CliError::Config(ConfigError::Value { key: "method", .. }) => Some("`mad list methods` shows all"),
+            _ => None,
+        }
+    }
+
     fn is_broken_pipe(&self) -> bool {
         match self {
             CliError::Io { source, .. } => source.kind() == std::io::ErrorKind::BrokenPipe,
@@ -173,6 +192,8 @@ impl Failure for CliError {
                 RunError::Occupied { .. } | RunError::Memory(_) => 2,
                 RunError::Contents { .. } => 3,
                 error if error.is_io() => 5,
+                RunError::Pictures(PictureError::Archive(error)) if error.is_usage() => 2,
+                RunError::Pictures(_) => 3,
                 _ => 4,
             },
             CliError::Device(error) | CliError::Train(TrainError::Device(error)) => match error {
@@ -182,10 +203,6 @@ impl Failure for CliError {
             CliError::Train(_) | CliError::NotFinite { .. } => 6,
             CliError::Sample(SampleError::NotFinite { .. }) => 6,
             CliError::Sample(_) => 2,
-            CliError::PoseRun(PoseRunError::Setting { .. }) => 2,
-            CliError::PoseRun(PoseRunError::NotAPoseRun { .. }) => 4,
-            CliError::PoseRun(PoseRunError::Weights(WeightsError::Io { .. })) => 5,
-            CliError::PoseRun(_) => 3,
             CliError::Plot(PlotError::Format { .. }) => 2,
             CliError::Plot(
                 PlotError::Coordinates { .. }
@@ -201,15 +218,11 @@ impl Failure for CliError {
     }
 }
 
-impl From<PoseRunError> for CliError {
-    fn from(error: PoseRunError) -> Self {
+impl From<ScoreError> for CliError {
+    fn from(error: ScoreError) -> Self {
         match error {
-            PoseRunError::Archive(error) => CliError::Pose(error),
-            PoseRunError::Config(error) => CliError::Config(error),
-            PoseRunError::Run(error) => CliError::Run(error),
-            PoseRunError::Train(error) => CliError::Train(error),
-            PoseRunError::Sample(error) => CliError::Sample(error),
-            error => CliError::PoseRun(error),
+            ScoreError::Run(error) => CliError::Run(error),
+            ScoreError::Sample(error) => CliError::Sample(error),
         }
     }
 }
@@ -219,6 +232,7 @@ impl From<PrepareError> for CliError {
         match error {
             PrepareError::Config(error) => CliError::Config(error),
             PrepareError::Data(error) => CliError::Data(error),
+            PrepareError::Pictures(error) => CliError::Run(error.into()),
             PrepareError::Fit(error) => CliError::Fit(error),
         }
     }

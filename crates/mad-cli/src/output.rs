@@ -59,7 +59,7 @@ pub fn result_of_data(
 
 /// Tells why a command failed, with `--json` as an object on standard output too.
 pub fn failure(common: &Common, error: &impl Failure) {
-    say(format!("error: {error}"));
+    say(format!("error: {error}{}", error.advice().map_or(String::new(), |words| format!("; {words}"))));
     if common.json {
         let object = json!({ "schema": SCHEMA, "error": error.to_string(), "exit_code": error.exit_code() });
         // There is nobody left to tell.

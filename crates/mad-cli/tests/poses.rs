@@ -2,6 +2,7 @@
 
 mod common;
 use common::Desk;
+use mad_core::pose::{Archive, Solid, Split};
 
 /// A model that is far too small, but quick.
 const FIT: &str = "fit symsol:cone --seed 3 --batch 16 --set size=16 --set features=8 --set width=16 --set draws=4 -q";
@@ -17,7 +18,8 @@ fn a_model_is_trained_scored_and_asked_about_a_picture() {
     let fewer = desk.json("eval run --against test --n 20 --nfe 3 --draws 5");
     assert_eq!(fewer["draws"].as_u64(), Some(5));
     assert_ne!(fewer["spread"], score["spread"]);
-    assert!(desk.fails(2, "eval run --against test --sampler heun").contains("--sampler"));
+    let other = desk.json("eval run --against test --n 20 --sampler heun --nfe 5");
+    assert_ne!(other["spread"], score["spread"], "any sampler walks");
 
     desk.ok("report run --n 10");
     let page = std::fs::read_to_string(desk.path("run/report.html")).unwrap();
@@ -26,13 +28,16 @@ fn a_model_is_trained_scored_and_asked_about_a_picture() {
     }
 
     desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 48 --out pictures");
-    let ask = "pose run --image pictures/test/images/cone_00000.png --n 7 --seed 1";
-    desk.ok(&format!("{ask} --out poses.csv --plot poses.svg"));
+    let ask = "sample run --given picture=pictures/test/images/cone_00000.png --n 7 --seed 1";
+    desk.ok(&format!("{ask} --out poses.csv"));
+    desk.ok("plot run --given picture=pictures/test/images/cone_00000.png --n 20 --out poses.svg");
     let poses = std::fs::read_to_string(desk.path("poses.csv")).unwrap();
     let row = |line: &str| line.split(',').map(|v| v.parse::<f64>().unwrap()).collect::<Vec<_>>();
     let rows: Vec<Vec<f64>> = poses.lines().skip(1).map(row).collect();
     assert_eq!(rows.len(), 7);
     assert!(rows.iter().all(|q| (q.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9));
+    let density = "density run --at poses.csv --given picture=pictures/test/images/cone_00000.png";
+    assert!(desk.fails(2, density).contains("has no density"));
     assert!(std::fs::read_to_string(desk.path("poses.svg")).unwrap().contains("</svg>"));
     assert_eq!(desk.ok(ask), poses, "the same seed gives the same poses");
 }
@@ -82,7 +87,7 @@ fn archives_are_learned_from() {
     std::fs::remove_dir_all(desk.path("pictures")).unwrap();
     std::fs::rename(desk.path("others"), desk.path("pictures")).unwrap();
     let error = desk.fails(4, &format!("{FIT} --steps 3 --set archive=pictures --out run --resume"));
-    assert!(error.contains("have changed"), "{error}");
+    assert!(error.contains("data differ") && error.contains("archive"), "{error}");
 
     // A damaged picture is found before a folder is made.
     std::fs::write(desk.path("pictures/train/images/cone_00003.png"), b"no picture").unwrap();
@@ -95,14 +100,14 @@ fn any_number_of_poses_is_drawn_into_any_kind_of_file() {
     let desk = Desk::new();
     desk.ok(&format!("{FIT} --steps 2 --out run"));
     desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 24 --out pictures");
-    let ask = "pose run --image pictures/test/images/cone_00000.png --seed 1";
+    let ask = "sample run --given picture=pictures/test/images/cone_00000.png --seed 1";
     desk.ok(&format!("{ask} --n 2500 --out poses.npy"));
     assert!(common::bytes(&desk.path("poses.npy")).starts_with(b"\x93NUMPY"));
     assert_eq!(desk.json(&format!("{ask} --n 3 --out three.csv"))["n"].as_u64(), Some(3));
     let score = desk.json("eval run --against test --n 70 --draws 20");
     assert_eq!((score["images"].as_u64(), score["samples"].as_u64()), (Some(70), Some(1400)));
     desk.ok(&format!("{FIT} --steps 2 --method bingham --set draws=4 --out mixture"));
-    assert!(desk.fails(2, "eval mixture --against test --n 5 --nfe 3").contains("nfe"));
+    assert!(desk.fails(2, "eval mixture --against test --n 5 --nfe 3").contains("--nfe 3"));
     assert!(desk.fails(2, &format!("{FIT} --steps 2 --columns 1 --out other")).contains("columns"));
 }
 
@@ -116,11 +121,101 @@ fn mistakes_are_named_with_their_exit_codes() {
     assert!(desk.fails(5, "fit symsol:cube --out run --set archive=nowhere").contains("nowhere"));
     assert!(desk.fails(5, "fit symsol:cube --out run --set encoder=resnet18 --set weights=no.pth").contains("no.pth"));
     assert!(!desk.path("run").exists(), "nothing is written for a run that cannot begin");
-    assert!(desk.fails(4, "pose . --image x.png").contains("not a pose run"));
     desk.ok(&format!("{FIT} --steps 1 --out run"));
     std::fs::write(desk.path("bad.png"), b"no picture").unwrap();
-    assert!(desk.fails(3, "pose run --image bad.png").contains("bad.png"));
-    assert!(desk.fails(5, "pose run --image absent.png").contains("absent.png"));
+    assert!(desk.fails(3, "sample run --n 1 --given picture=bad.png").contains("bad.png"));
+    assert!(desk.fails(5, "sample run --n 1 --given picture=absent.png").contains("absent.png"));
     assert!(desk.fails(2, "eval run --against train").contains("--against test"));
-    assert!(desk.fails(4, "sample run --n 3").contains("mad pose"));
+    assert!(desk.fails(2, "sample run --n 3").contains("--given picture=FILE"));
+    assert!(desk.fails(2, "plot run --out x.svg").contains("--given picture=FILE"));
+    std::fs::rename(desk.path("run/run.json"), desk.path("run/pose.json")).unwrap();
+    assert!(desk.fails(4, "eval run --against test").contains("fit again"), "a folder of version 0.1");
+}
+
+/// Pictures rendered here and read as files, with a table that names them.
+fn table_of_pictures(desk: &Desk, solid: &str, count: usize) {
+    desk.ok(&format!("data make symsol --shapes {solid} --train {count} --test 0 --size 24 --out solids"));
+    let archive = Archive::open(&desk.path("solids")).unwrap();
+    let poses = archive.labels(Split::Train, Solid::lookup(solid).unwrap()).unwrap();
+    let row = |(i, q): (usize, &[f64; 4])| {
+        format!("solids/train/images/{solid}_{i:05}.png,{},{},{},{}\n", q[0], q[1], q[2], q[3])
+    };
+    let rows: String = poses.iter().enumerate().map(row).collect();
+    desk.write("poses.csv", &format!("file,qx,qy,qz,qw\n{rows}"));
+}
+
+const OWN: &str = "--seed 3 --batch 16 --set size=16 --set features=8 --set width=16 --set draws=4 -q";
+
+#[test]
+fn pictures_of_ones_own_are_learned_from_a_table() {
+    let desk = Desk::new();
+    table_of_pictures(&desk, "cube", 200);
+    let fit = format!("fit poses.csv --manifold so3/O --given picture=file {OWN}");
+    let done = desk.json(&format!("{fit} --steps 60 --out run"));
+    assert!(done["validation_nll_bound"].is_number(), "{done}");
+    assert_eq!(done["rows"]["train"].as_u64(), Some(160), "{done}");
+    // The folder holds its pictures, and needs the files no more.
+    std::fs::rename(desk.path("solids"), desk.path("elsewhere")).unwrap();
+    let score = desk.json("eval run --against test");
+    assert_eq!(score["images"].as_u64(), Some(20), "{score}");
+    assert!(score["spread"].as_f64().unwrap() < 60.0, "{score}");
+    desk.ok("report run --n 10");
+    let poses = desk.ok("sample run --given picture=elsewhere/train/images/cube_00007.png --n 5 --seed 1");
+    assert!(poses.starts_with("qx,qy,qz,qw") && poses.lines().count() == 6, "{poses}");
+
+    // A file that is gone is found before a folder is made.
+    assert!(desk.fails(5, &format!("{fit} --steps 5 --out other")).contains("cube_0"));
+    assert!(!desk.path("other").exists());
+}
+
+#[test]
+fn tables_of_pictures_are_refused_where_they_cannot_be_learned() {
+    let desk = Desk::new();
+    table_of_pictures(&desk, "cone", 20);
+    let fit = |rest: &str| format!("fit poses.csv --steps 2 --out run {rest} {OWN}");
+    assert!(desk.fails(2, &fit("--manifold so3 --given picture=name")).contains("name"));
+    assert!(desk.fails(2, &fit("--manifold so3/D3 --given picture=file")).contains("so3/D3"));
+    assert!(desk.fails(2, &fit("--manifold so3 --given picture=file --method rfm")).contains("rotation-flow"));
+    assert!(desk.fails(2, "fit poses.csv --manifold so3 --method ipdf --seed 1 --out run").contains("pictures"));
+    assert!(desk.fails(2, &fit("--manifold so3 --given picture=file --set symmetrised=true")).contains("symmetrised"));
+    desk.ok(&fit("--manifold so3/SO2 --given picture=file --method embedding"));
+}
+
+#[test]
+fn validation_stops_a_run_on_pictures_early() {
+    let desk = Desk::new();
+    let fit =
+        format!("{FIT} --steps 40 --set evaluate_every=4 --set patience=2 --set select=best --set learning_rate=0");
+    let done = desk.json(&format!("{fit} --out run"));
+    assert_eq!(done["steps"].as_u64(), Some(8), "nothing is learned, so two looks are enough: {done}");
+}
+
+#[test]
+fn the_paper_sets_every_line_of_its_table() {
+    let desk = Desk::new();
+    desk.ok(
+        "fit symsol:cube --seed 1 --steps 0 --set recipe=paper-symsol --set encoder=cnn-small --set size=32 --out run -q",
+    );
+    let config = desk.read("run/config.toml");
+    for line in [
+        "batch = 64",
+        "learning_rate = 0.0004",
+        "learning_rate_start = 0.000001",
+        "learning_rate_end = 0.0001",
+        "weight_decay = 0.001",
+        "clip = 10.0",
+        "ema = 0.999",
+        "level_features = 64",
+        "width = 128",
+        "depth = 4",
+        "features = 128",
+        "sigma_min = 0.002",
+        "sigma_max = 20.0",
+        "levels = \"log-uniform\"",
+        "sampler = \"paper\"",
+        "nfe = 41",
+        "rho = 4.0",
+    ] {
+        assert!(config.lines().any(|found| found == line), "{line} is missing in\n{config}");
+    }
 }

@@ -214,9 +214,9 @@ fn exit_codes_say_what_is_wrong() {
     }
     // Schemas begin with 1.
     let newest = desk.names("run/checkpoints").pop().expect("a checkpoint");
-    for file in [format!("run/checkpoints/{newest}/manifest.json"), "run/run.json".to_owned()] {
+    for (file, schema) in [(format!("run/checkpoints/{newest}/manifest.json"), 1), ("run/run.json".to_owned(), 2)] {
         let good = desk.read(&file);
-        desk.write(&file, &good.replacen("\"schema\": 1", "\"schema\": 0", 1));
+        desk.write(&file, &good.replacen(&format!("\"schema\": {schema}"), "\"schema\": 0", 1));
         let error = desk.fails(4, "sample run --n 3 --seed 1");
         assert!(error.contains("schema 0"), "{error}");
         desk.write(&file, &good);
@@ -235,26 +235,24 @@ fn exit_codes_say_what_is_wrong() {
     }
 }
 
-/// The same for runs on pictures, which have folders of their own form.
+/// The same for runs on pictures.
 #[test]
 fn runs_on_pictures_are_guarded_as_well() {
     let desk = Desk::new();
-    let fit = "fit symsol:cube --out cube --steps 1 --seed 1 --set images=2 --set draws=1 --set size=32";
+    let fit = "fit symsol:cube --out cube --steps 1 --seed 1 --batch 2 --set draws=1 --set size=32";
     desk.ok(fit);
     desk.ok("data make symsol --shapes cube --train 1 --test 1 --size 32 --out solids");
     let pictures = desk.names("solids/train/images");
     std::fs::rename(desk.path("solids/train/images").join(&pictures[0]), desk.path("p.png")).expect("moved");
     let picture = bytes(&desk.path("p.png"));
-    for out in ["--out p.png", "--out poses.csv --plot p.png", "--out cube/pose.json", "--out cube/checkpoints/x.csv"] {
-        desk.fails(2, &format!("pose cube --image p.png --n 3 --seed 1 {out}"));
+    for out in ["p.png", "cube/run.json", "cube/checkpoints/x.csv"] {
+        desk.fails(2, &format!("sample cube --given picture=p.png --n 3 --seed 1 --out {out}"));
     }
+    desk.fails(2, "plot cube --given picture=p.png --n 3 --out p.png");
     assert!(bytes(&desk.path("p.png")) == picture && !desk.path("poses.csv").exists());
-    let good = desk.read("cube/pose.json");
-    desk.write("cube/pose.json", &good.replacen("\"schema\": 1", "\"schema\": 0", 1));
-    assert!(desk.fails(4, "pose cube --image p.png --n 3 --seed 1").contains("schema 0"));
-    std::fs::remove_file(desk.path("cube/pose.json")).expect("removed");
+    std::fs::remove_file(desk.path("cube/run.json")).expect("removed");
     let error = desk.fails(4, &format!("{fit} --resume"));
-    assert!(error.contains("pose.json") && !error.contains("add --resume"), "{error}");
+    assert!(error.contains("run.json") && !error.contains("add --resume"), "{error}");
 }
 
 #[test]

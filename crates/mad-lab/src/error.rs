@@ -46,6 +46,13 @@ impl Failure for LabError {
         }
     }
 
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            LabError::Cli(error) => error.advice(),
+            _ => None,
+        }
+    }
+
     fn is_broken_pipe(&self) -> bool {
         matches!(self, LabError::Cli(error) if error.is_broken_pipe())
     }

@@ -128,7 +128,7 @@ pub enum DeviceError {
     },
     /// The device stopped working.
     #[error(
-        "device `{device}` failed; use a smaller batch if its memory was full, and --resume to go on from the newest \
+        "device `{device}` failed; use a smaller batch if its memory was full, and resume from the newest \
          checkpoint. It said: {problem}"
     )]
     Failed {

@@ -37,6 +37,7 @@
 
 pub mod bridge;
 pub mod checkpoint;
+pub mod condition;
 pub mod config;
 mod denoiser;
 pub mod device;

@@ -64,7 +64,7 @@ impl Trainee for Scripted {
         Training {
             seed: 0,
             steps,
-            rate: Rate { peak: 1e-3, warmup: 0, steps, decline: Decline::Constant },
+            rate: Rate { start: 0.0, peak: 1e-3, end: 0.0, warmup: 0, steps, decline: Decline::Constant },
             adam,
             log_every: 1,
             evaluate_every: self.evaluate_every,

@@ -7,11 +7,10 @@ mod common;
 
 use common::{checkpoint_bytes, contents};
 use mad_nn::{
-    Run,
+    Partial, Run,
     checkpoint::{path_of, read_manifest},
     device::DeviceChoice,
     disk::Disk,
-    pose::{PoseConfig, PoseError, fit_pose_with},
     run::Contents,
     train::{Fit, Observer, TrainError, fit_with},
 };
@@ -214,12 +213,11 @@ fn a_fit_survives_a_failure_of_every_operation() {
 /// The same for runs on pictures, which are made and kept by the same code.
 #[test]
 fn a_pose_fit_survives_a_failure_of_every_operation() {
-    let settings = "size = 16\nfeatures = 4\nwidth = 4\ndepth = 1\nimages = 2\ndraws = 2\nsteps = 6\n\
-                    checkpoint_every = 2\nkeep_checkpoints = 2\nlog_every = 3\nseed = 3";
-    let config = PoseConfig::new("cone", &settings.parse().unwrap()).unwrap();
-    let fit = |disk: &Scripted, out: &Path, resume| {
-        fit_pose_with(disk, &config, out, resume, &mut Told(disk), &AtomicBool::new(false))
-    };
+    let settings = "size = 16\nfeatures = 4\nwidth = 4\ndepth = 1\nbatch = 2\ndraws = 2\nsteps = 6\n\
+                    checkpoint_every = 2\nkeep_checkpoints = 2\nlog_every = 3\nseed = 3\n\
+                    condition = 'picture=symsol:cone'";
+    let made = Contents::of_solid(&Partial::from_toml(settings, "test").unwrap()).unwrap();
+    let fit = |disk: &Scripted, out: &Path, resume| fit(disk, &made, out, resume);
     let folder = tempfile::tempdir().unwrap();
     let (whole, disk) = (folder.path().join("whole"), Scripted::new(Fault::None));
     fit(&disk, &whole, false).unwrap();
@@ -231,7 +229,7 @@ fn a_pose_fit_survives_a_failure_of_every_operation() {
         let out = place.join("run");
         let error = fit(&disk, &out, false).expect_err("an operation failed and nobody said so");
         let is_io = match &error {
-            PoseError::Run(e) | PoseError::Train(TrainError::Run(e)) => e.is_io(),
+            TrainError::Run(e) => e.is_io(),
             _ => false,
         };
         assert!(is_io && error.to_string().contains("place"), "{fault:?}: {error}");

@@ -10,9 +10,9 @@ mod common;
 
 use common::{checkpoint_bytes, prepared};
 use mad_nn::{
-    Part,
+    Contents, Part, Partial,
+    condition::Condition,
     method::SampleRequest,
-    pose::{PoseConfig, fit_pose, test_images},
     train::{Silent, fit},
 };
 use std::{fmt::Write, fs, path::Path, sync::atomic::AtomicBool};
@@ -84,7 +84,8 @@ fn compare(name: &str, found: &str) {
 }
 
 /// Settings of the runs on pictures.
-const ON_PICTURES: &[&str] = &["steps=3", "size=16", "features=8", "width=16", "depth=2", "draws=4", "seed=3"];
+const ON_PICTURES: &[&str] =
+    &["steps=3", "size=16", "features=8", "width=16", "depth=2", "draws=4", "batch=8", "seed=3"];
 
 /// Solid and settings of each run on pictures.
 const PICTURE_RUNS: &[(&str, &[&str])] = &[
@@ -96,7 +97,7 @@ const PICTURE_RUNS: &[(&str, &[&str])] = &[
     ("cube", &["method=embedding"]),
     ("cube", &["method=ipdf"]),
     ("cube", &["method=bingham"]),
-    ("cube", &["method=flow"]),
+    ("cube", &["method=rotation-flow"]),
 ];
 
 #[test]
@@ -106,21 +107,16 @@ fn runs_on_pictures_keep_their_bytes() {
     for (solid, own) in PICTURE_RUNS {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let out = folder.path().join("run");
-        let table: toml::Table = [ON_PICTURES, &["images=8"], own]
-            .concat()
-            .into_iter()
-            .map(|setting| {
-                let (key, value) = setting.split_once('=').expect("key=value");
-                let number = value.parse::<i64>().map(toml::Value::Integer);
-                (key.to_owned(), number.unwrap_or_else(|_| value.into()))
-            })
-            .collect();
-        let config = PoseConfig::new(solid, &table).expect("settings that fit");
-        let done = fit_pose(&config, &out, false, &mut Silent, &AtomicBool::new(false)).expect("the run trains");
+        let mut settings = Partial::new();
+        [ON_PICTURES, own].concat().into_iter().for_each(|setting| settings.set(setting).expect("a setting"));
+        settings.flag("test", "condition", Condition::of_solid(solid)).expect("a solid");
+        let contents = Contents::of_solid(&settings).expect("settings that fit");
+        let done = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).expect("the run trains");
         let tensors = digest(&checkpoint_bytes(&out, done.step).0);
-        let pictures = test_images(&config, 3).expect("pictures").images;
-        let weights = done.run.weights().expect("weights");
-        let samples = done.run.model().sample(&weights, &pictures, 5, 7).expect("samples").poses;
+        let pictures = done.run.pictures(Part::Test, 3).expect("pictures").images;
+        let (model, step) = (done.run.poses().expect("a model"), done.run.selected_step().expect("a step"));
+        let weights = done.run.state(step).expect("weights").weights.ema;
+        let samples = model.sample(&weights, &pictures, 5, &SampleRequest::new(7)).expect("samples").poses;
         let samples = numbers(samples.as_flattened());
         writeln!(found, "{solid} | {} | {tensors} | {samples}", own.join(" ")).expect("a string");
     }

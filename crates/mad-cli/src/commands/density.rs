@@ -33,6 +33,12 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
             (grid, opened.columns().encode_header(), rows)
         }
     };
+    if !opened.model.has_density() {
+        return Err(CliError::Usage(format!(
+            "{} samples poses given a picture and has no density",
+            args.run.display()
+        )));
+    }
     if manifold.is_quotient() {
         return Err(CliError::Usage(format!(
             "{}: densities on quotients are not available; `mad eval` gives the likelihood bound",

@@ -11,22 +11,22 @@ use mad_core::copies;
 use mad_core::data::{self, Loaded};
 use mad_core::metrics::MetricError;
 use mad_nn::Part;
-use mad_nn::pose::PoseRun;
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
-    if PoseRun::is_at(&args.what) {
-        return super::pose::eval(common, args);
+    let opened = if args.what.is_dir() { Some(Opened::noticed(common, &args.what)?) } else { None };
+    if let Some(opened) = opened.as_ref().filter(|opened| opened.run.config().is_on_pictures()) {
+        return super::pose::eval(common, args, opened);
     }
     if args.draws.is_some() {
         return Err(CliError::Usage("--draws is for pose runs; --n is the number of samples".into()));
     }
     check_names(&args.metrics)?;
     let (scores, training, outside) =
-        if args.what.is_dir() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null, json!([])) };
+        if opened.is_some() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null, json!([])) };
     let mut fields = Map::new();
     for m in &scores.measurements {
         fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));

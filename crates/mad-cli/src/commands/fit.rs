@@ -13,6 +13,7 @@ use crate::source::Source;
 use mad_core::base::BaseChoice;
 use mad_core::data::{Loaded, SplitSummary, Table, duplicates, suggest};
 use mad_core::files::{ReadError, read_any};
+use mad_nn::condition::Condition;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::run::{Parts, require_free, require_resumable};
@@ -30,12 +31,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     if !is_run(&args.out) {
         require_apart(&args.out, None, &[])?;
     }
-    if let Some(solid) = args.data.to_str().and_then(crate::source::solid_of) {
-        return pose::fit(common, args, solid);
-    }
-    if args.targets.is_some() {
-        return Err(CliError::Usage("--targets belongs to pictures of solids; for points use --set targets=…".into()));
-    }
+    let solid = args.data.to_str().and_then(crate::source::solid_of);
     let device: DeviceChoice = args.device.parse()?;
     let mut settings = asked(args)?;
     let begun = args.out.join("run.json").is_file();
@@ -64,6 +60,10 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
     settings.flag("--seed", "seed", seed as i64)?;
+    if let Some(solid) = solid {
+        let contents = pose::contents(args, solid, settings)?;
+        return trained(common, args, device, &contents, None, 0.0);
+    }
     let (mut table, own) = input::table_of(common, &args.reading, &args.data, args.rows, seed)?;
     let asked_for = settings.take("manifold");
     let typed = args.manifold.clone().or(asked_for);
@@ -71,8 +71,11 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
         Some(spec) => spec,
         None => suggested(common, args, &table)?,
     };
-    let condition = settings.get("condition").and_then(|value| value.as_str()).unwrap_or_default();
-    let loaded = args.reading.points(common, &mut table, &spec, condition)?;
+    let numeric = match settings.condition()? {
+        Condition::Columns(names) => names,
+        _ => String::new(),
+    };
+    let loaded = args.reading.points(common, &mut table, &spec, &numeric)?;
     if kept_manifold.is_some_and(|kept| kept != loaded.manifold.spec()) {
         // The run will be refused; its base measure may not even exist here.
         settings.flag("--base", "base", "default")?;
@@ -81,14 +84,27 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let contents = contents(common, &table, loaded, &settings, kept_base)?;
     let prepared = begun.elapsed().as_secs_f64();
     drop(table);
-    let outcome = train_contents(common, device, &contents, &args.out, args.resume, &Interrupt::listen()?);
+    trained(common, args, device, &contents, typed, prepared)
+}
+
+/// Trains, keeps the words of the command in the folder, and reports; `manifold` is what was typed, and `prepared` the seconds
+/// that the base took.
+fn trained(
+    common: &Common,
+    args: &Fit,
+    device: DeviceChoice,
+    contents: &Contents,
+    manifold: Option<String>,
+    prepared: f64,
+) -> Result<(), CliError> {
+    let outcome = train_contents(common, device, contents, &args.out, args.resume, &Interrupt::listen()?);
     if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
         let flags = args.reading.flags();
         let data = args.data.to_string_lossy().into_owned();
-        Source { data, manifold: typed, rows: args.rows, flags }.keep(&args.out)?;
+        Source { data, manifold, rows: args.rows, flags }.keep(&args.out)?;
     }
     let fit = outcome?;
-    report(common, args, &contents, &fit, prepared)
+    report(common, args, contents, &fit, prepared)
 }
 
 /// The manifold that the names of the columns leave no doubt about.
@@ -120,10 +136,15 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
     for assignment in &args.set {
         settings.set(assignment)?;
     }
-    for (flag, key, value) in [("--method", "method", &args.method), ("--base", "base", &args.base)] {
+    for (flag, key, value) in
+        [("--method", "method", &args.method), ("--base", "base", &args.base), ("--targets", "targets", &args.targets)]
+    {
         if let Some(value) = value {
             settings.flag(flag, key, value.as_str())?;
         }
+    }
+    if !args.given.is_empty() {
+        settings.flag("--given", "condition", args.given.join(","))?;
     }
     for (flag, key, value) in
         [("--steps", "steps", args.steps), ("--batch", "batch", args.batch), ("--seed", "seed", args.seed)]
@@ -151,6 +172,7 @@ pub(super) fn config_text(path: &Path) -> Result<String, CliError> {
 fn without(notice: &str, condition: &str) -> Option<String> {
     const UNUSED: &str = "columns not used: ";
     let Some(names) = notice.strip_prefix(UNUSED) else { return Some(notice.to_owned()) };
+    let condition = condition.strip_prefix("picture=").unwrap_or(condition);
     let used = |name: &&str| condition.split(',').any(|used| used.trim().eq_ignore_ascii_case(name));
     let names: Vec<&str> = names.split(", ").filter(|name| !used(name)).collect();
     (!names.is_empty()).then(|| format!("{UNUSED}{}", names.join(", ")))
@@ -303,6 +325,7 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit, pr
         },
     });
     output::result(common, "fit", fields, || {
+        let pictures = contents.config.is_on_pictures();
         let nll = nll.map_or(String::new(), |(nll, bound)| {
             let bound = if bound { " bound" } else { "" };
             format!(", validation NLL{bound} {nll:.4} nats")
@@ -323,8 +346,9 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit, pr
                 format!("{} steps{remark} in {:.1} s{base}, weights of step {selected}", fit.step, fit.seconds)
             }
         };
+        let given = if pictures { " --given picture=FILE" } else { "" };
         format!(
-            "{0}: {done}{nll}\nnext: mad eval {0} --against test; mad sample {0} --n 1000 --out samples.csv; \
+            "{0}: {done}{nll}\nnext: mad eval {0} --against test; mad sample {0} --n 1000{given} --out samples.csv; \
              mad report {0}",
             input::quoted(&args.out.display().to_string())
         )

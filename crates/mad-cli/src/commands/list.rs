@@ -9,10 +9,9 @@ use mad_core::manifold::MANIFOLDS;
 use mad_core::metrics::METRICS;
 use mad_core::pose::SOLIDS;
 use mad_core::sample::SAMPLERS;
-use mad_nn::config::{KEYS, Key, RECIPES};
+use mad_nn::config::{RECIPES, SETTINGS, Setting};
 use mad_nn::method::{METHODS, MethodOption};
 use mad_nn::net::NETWORKS;
-use mad_nn::pose::{POSE_KEYS, POSE_METHODS};
 use mad_nn::vision::ENCODERS;
 use serde_json::{Map, Value, json};
 
@@ -26,8 +25,6 @@ const ALL: &[ListKind] = &[
     ListKind::Settings,
     ListKind::Solids,
     ListKind::Encoders,
-    ListKind::PoseMethods,
-    ListKind::PoseSettings,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -105,12 +102,25 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             ("solids", SOLIDS.iter().map(|s| (format!("symsol:{s}"), s.summary().to_owned())).collect())
         }
         ListKind::Encoders => ("encoders", ENCODERS.iter().map(|e| pair(e.name, e.summary)).collect()),
-        ListKind::PoseMethods => ("pose methods", POSE_METHODS.iter().map(|m| pair(m.name, m.summary)).collect()),
-        ListKind::Settings => ("settings", settings(KEYS)),
-        ListKind::PoseSettings => ("pose settings", settings(POSE_KEYS)),
+        ListKind::Settings => {
+            let text = |s: &Setting| format!("{} ({}{})", s.summary, s.allowed(), usual(s));
+            ("settings", SETTINGS.iter().map(|s| (s.name.to_owned(), text(s))).collect())
+        }
     }
 }
 
-fn settings(keys: &[Key]) -> Vec<(String, String)> {
-    keys.iter().map(|key| (key.name.to_owned(), format!("{} ({})", key.summary, key.allowed()))).collect()
+/// The default of a setting on points and on pictures, where it does not follow from others.
+fn usual(setting: &Setting) -> String {
+    let value = |pictures: bool| setting.default_value(pictures).map(|value| value.to_string());
+    match (setting.applies(false), setting.applies(true)) {
+        (true, true) if value(false) == value(true) => value(false).map_or(String::new(), |v| format!("; default {v}")),
+        (true, true) => {
+            let of = |pictures: bool, name: &str| value(pictures).map(|v| format!("; default on {name} {v}"));
+            [of(false, "points"), of(true, "pictures")].into_iter().flatten().collect()
+        }
+        (points, _) => {
+            let name = if points { "points" } else { "pictures" };
+            format!("; on {name} alone{}", value(!points).map_or(String::new(), |v| format!(", default {v}")))
+        }
+    }
 }

@@ -35,7 +35,6 @@ pub fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Base(args) => base::run(common, args),
         Command::Plot(args) => plot::run(common, args),
         Command::Report(args) => report::run(common, args),
-        Command::Pose(args) => pose::run(common, args),
         Command::Data(args) => data::run(common, args),
         Command::List(args) => list::run(common, args),
         Command::Completions(args) => shell::completions(common, args),

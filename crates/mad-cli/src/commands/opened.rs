@@ -2,6 +2,7 @@
 
 use super::integral::Integral;
 use super::outside::{Outside, tell_outside};
+use super::pose::{PICTURE, picture};
 use super::sample::condition;
 use crate::args::{Common, Reading};
 use crate::error::CliError;
@@ -67,6 +68,12 @@ impl Opened {
     /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
     pub fn unconditional(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::noticed(common, path)?;
+        if opened.run.config().is_on_pictures() {
+            let path = path.display();
+            return Err(CliError::Usage(format!(
+                "{path} was trained on pictures: give one to `mad sample` or `mad plot` with --given {PICTURE}=FILE"
+            )));
+        }
         if let Some(condition) = &opened.run.columns().condition {
             let names = condition.encode_header().join(", ");
             if opened.run.config().condition_dropout == 0.0 {
@@ -97,7 +104,18 @@ impl Opened {
             true => Self::unconditional(common, path)?,
             false => Self::noticed(common, path)?,
         };
-        if let Some(condition) = condition(&opened, given)? {
+        if opened.run.config().is_on_pictures() {
+            let file = match given {
+                [word] => word.strip_prefix(PICTURE).and_then(|rest| rest.strip_prefix('=')),
+                _ => None,
+            };
+            let file =
+                file.ok_or_else(|| CliError::Usage(format!("the run sees one picture: --given {PICTURE}=FILE")))?;
+            if guidance != 1.0 {
+                return Err(CliError::Usage("--guidance has no meaning for pictures".into()));
+            }
+            opened.model.see(picture(&opened.run, Path::new(file))?);
+        } else if let Some(condition) = condition(&opened, given)? {
             opened.outside = tell_outside(common, &opened.run, &condition)?;
             opened.model.condition(condition, guidance);
         }

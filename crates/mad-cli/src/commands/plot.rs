@@ -2,6 +2,7 @@
 
 use super::fit::is_bound;
 use super::opened::{Opened, SamplerChoice};
+use super::pose;
 use crate::args::{Common, Plot, PlotWhat};
 use crate::error::CliError;
 use crate::output;
@@ -14,11 +15,15 @@ use crate::source::Source;
 use mad_core::Points;
 use mad_core::manifold::View;
 use mad_nn::Part;
+use mad_nn::method::SampleRequest;
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Cells of the grid on which a density is shaded.
 const DENSITY_CELLS: usize = 12_000;
+
+/// Poses beside a picture.
+const POSES: usize = 400;
 
 /// Steps of a flow for a picture, for methods that follow one.
 const DENSITY_STEPS: usize = 15;
@@ -28,6 +33,9 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     Format::of(&out)?;
     require_apart(&out, Some(&args.run), &[])?;
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
+    if !args.given.is_empty() && args.what == PlotWhat::Samples {
+        return given(common, args, &out);
+    }
     let opened = match args.what {
         PlotWhat::Curves => Opened::noticed(common, &args.run)?,
         PlotWhat::Samples | PlotWhat::Density => Opened::unconditional(common, &args.run)?,
@@ -49,6 +57,20 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
         }
     }
     let fields = json!({ "out": output::shown(&out), "training": opened.training(), "outside": opened.outside() });
+    output::result(common, "plot", fields, || format!("wrote {}", out.display()))
+}
+
+/// Draws a picture beside the poses that it may show.
+fn given(common: &Common, args: &Plot, out: &Path) -> Result<(), CliError> {
+    let opened = Opened::given(common, &args.run, &args.given, None)?;
+    let file = args.given.first().and_then(|word| word.split_once('=')).map_or("", |(_, file)| file);
+    require_apart(out, Some(&args.run), &[Path::new(file)])?;
+    if !opened.run.config().is_on_pictures() {
+        return Err(CliError::Usage("--given is for runs on pictures; `mad sample` takes columns".into()));
+    }
+    let (poses, _) = opened.model.draw(&SampleRequest::new(args.seed), args.n.unwrap_or(POSES))?;
+    pose::draw(&opened.run, pose::picture(&opened.run, Path::new(file))?, poses).save(out)?;
+    let fields = json!({ "out": output::shown(out), "training": opened.training(), "outside": opened.outside() });
     output::result(common, "plot", fields, || format!("wrote {}", out.display()))
 }
 

@@ -17,10 +17,9 @@ use crate::source::Source;
 use mad_core::Points;
 use mad_core::data::duplicates;
 use mad_core::manifold::MANIFOLDS;
-use mad_nn::Part;
-use mad_nn::config::Key;
-use mad_nn::pose::PoseRun;
+use mad_nn::config::Setting;
 use mad_nn::train::TrainingStatus;
+use mad_nn::{Part, Run};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -48,7 +47,7 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
     require_apart(&out, Some(&args.run), &[])?;
     // A run that is not there is told as such.
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
-    let Written { page, samples, mut fields } = match PoseRun::is_at(&args.run) {
+    let Written { page, samples, mut fields } = match Run::open(&args.run)?.config().is_on_pictures() {
         true => super::report_pose::page(common, args)?,
         false => page(common, args)?,
     };
@@ -301,7 +300,7 @@ impl<'a> Subject<'a> {
     }
 
     fn setting_tables(&self) -> Html {
-        let rows = |settings: &[(&Key, String)]| -> Vec<Vec<String>> {
+        let rows = |settings: &[(&Setting, String)]| -> Vec<Vec<String>> {
             settings.iter().map(|(key, value)| vec![key.name.into(), value.clone(), key.summary.into()]).collect()
         };
         let header = ["key", "value", "meaning"];

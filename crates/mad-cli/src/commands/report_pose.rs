@@ -1,6 +1,6 @@
 //! The page about a run on pictures of solids.
 
-use super::opened::tell_unfinished;
+use super::opened::Opened;
 use super::pose::rows;
 use super::report::{Written, citation, foot, run_name};
 use crate::args::{Common, Report};
@@ -11,9 +11,15 @@ use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
 use crate::report::poses::{PoseRow, poses_of_picture};
-use mad_nn::config::Key;
-use mad_nn::pose::{POSE_KEYS, PoseConfig, PoseReport, PoseRun, TEST_DRAWS, score_pose};
-use serde_json::{Map, json};
+use crate::source::Source;
+use mad_nn::condition::Condition;
+use mad_nn::config::Setting;
+use mad_nn::method::SampleRequest;
+use mad_nn::pose::{PoseReport, TEST_DRAWS, score_pose};
+use mad_nn::run::RunError;
+use mad_nn::{Config, Run};
+use serde_json::Map;
+use toml::Value;
 
 /// Test pictures that are scored unless another number is asked for.
 const PICTURES: usize = 500;
@@ -23,45 +29,57 @@ const SHOWN: usize = 3;
 
 /// The page about a pose run.
 pub fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
-    let run = PoseRun::open(&args.run)?;
-    let status = run.status()?;
-    tell_unfinished(common, &args.run, status);
+    let opened = Opened::noticed(common, &args.run)?;
+    let run = &opened.run;
     let config = run.config().clone();
     let pictures = args.n.map_or(PICTURES, |n| n as usize);
     output::detail(common, format!("scoring {pictures} test pictures"));
-    let report = score_pose(&run, None, pictures, TEST_DRAWS, args.seed)?;
-    let step = run.steps()?.last().copied().unwrap_or_default();
-    let training = training(&run)?;
+    let report = score_pose(run, None, pictures, TEST_DRAWS, &SampleRequest::new(args.seed))?;
+    let report = report.ok_or_else(|| CliError::Usage("the run has no test pictures to be scored on".into()))?;
+    let step = run.selected_step().map_err(RunError::from)?;
+    let training = training(run)?;
     let sections = vec![
-        Section { id: "poses", title: "Pictures and poses", body: shown(args, &config)? },
+        Section { id: "poses", title: "Pictures and poses", body: shown(args, run)? },
         Section { id: "scores", title: "Scores", body: scores(&report) },
         Section { id: "training", title: "Training", body: training },
         Section { id: "settings", title: "Settings", body: settings(&config) },
-        Section { id: "repeat", title: "Repeat it", body: commands(args, &config, pictures) },
+        Section { id: "repeat", title: "Repeat it", body: commands(args, run, pictures) },
         Section { id: "cite", title: "Citation", body: citation() },
     ];
     let page = Page {
-        title: format!("{}: poses of the solid {}", run_name(&args.run), config.solid),
+        title: format!("{}: poses of {}", run_name(&args.run), subject(&config)),
         lead: format!(
-            "A model of the poses that the solid in a picture may have, trained with {} for {step} steps of {} pictures. \
+            "A model of the poses that the object in a picture may have, trained with {} for {step} steps of {} pictures. \
              Test pictures come {} and are not among those of training.",
             config.method.to_uppercase(),
-            config.images,
-            if config.archive.is_empty() { "from the same renderer" } else { "from the same archive" }
+            config.batch,
+            match config.conditioned_on() {
+                Condition::Solid(_) if config.archive.is_empty() => "from the same renderer",
+                Condition::Solid(_) => "from the same archive",
+                _ => "from the same table",
+            }
         ),
         tiles: tiles(&config, &report),
         sections,
         foot: foot(args),
     };
-    let fields = Map::from_iter([("training".to_owned(), json!(status))]);
+    let fields = Map::from_iter([("training".to_owned(), opened.training())]);
     Ok(Written { page, samples: report.images * report.draws, fields })
 }
 
-fn tiles(config: &PoseConfig, report: &PoseReport) -> Vec<Tile> {
+/// What the pictures show.
+fn subject(config: &Config) -> String {
+    match config.conditioned_on() {
+        Condition::Solid(solid) => format!("the solid {solid}"),
+        _ => format!("objects on {}", config.manifold),
+    }
+}
+
+fn tiles(config: &Config, report: &PoseReport) -> Vec<Tile> {
     let tile = |name: &str, value: String, note: &str| Tile { name: name.into(), value, note: note.into() };
     let angle = |value: f64| format!("{value:.2}°");
     let mut tiles = vec![
-        tile("Solid", config.solid.clone(), &format!("{} pixels a side", config.size)),
+        tile("Object", subject(config), &format!("{} pixels a side", config.size)),
         tile("Method", config.method.to_uppercase(), &format!("{} steps", config.steps)),
         tile("Spread", angle(report.score.spread), "of samples around true poses; lower is better"),
         tile("Median", angle(report.score.median), "over all samples"),
@@ -72,12 +90,12 @@ fn tiles(config: &PoseConfig, report: &PoseReport) -> Vec<Tile> {
     tiles
 }
 
-fn shown(args: &Report, config: &PoseConfig) -> Result<Html, CliError> {
-    let label = config.method.to_uppercase();
+fn shown(args: &Report, run: &Run) -> Result<Html, CliError> {
+    let label = run.config().method.to_uppercase();
     let mut picture = Figure::new("");
     for index in 0..SHOWN {
         let title = format!("test picture {}", index + 1);
-        let row = PoseRow { title: &title, runs: vec![(&label, PoseRun::open(&args.run)?)] };
+        let row = PoseRow { title: &title, runs: vec![(&label, run.clone())] };
         let panels = poses_of_picture(&row, index, args.seed)?;
         if panels.is_empty() {
             break;
@@ -96,7 +114,7 @@ fn scores(report: &PoseReport) -> Html {
     table(&caption, &["metric", "value", "meaning"], &rows)
 }
 
-fn training(run: &PoseRun) -> Result<Html, CliError> {
+fn training(run: &Run) -> Result<Html, CliError> {
     let lines = run.metrics()?;
     let points: Vec<(f64, f64)> =
         lines.iter().filter_map(|line| Some((line["step"].as_f64()?, line["loss"].as_f64()?))).collect();
@@ -114,22 +132,23 @@ fn training(run: &PoseRun) -> Result<Html, CliError> {
     Ok(figure(curves("", vec![panel]).to_inline_svg("training-figure", title), title))
 }
 
-fn settings(config: &PoseConfig) -> Html {
-    let values = config.table();
-    let value = |key: &Key| values.get(key.name).map(ToString::to_string).unwrap_or_default();
-    let rows: Vec<Vec<String>> =
-        POSE_KEYS.iter().map(|key| vec![key.name.to_owned(), value(key), key.summary.to_owned()]).collect();
+fn settings(config: &Config) -> Html {
+    let row =
+        |(setting, value): (&Setting, Value)| vec![setting.name.into(), value.to_string(), setting.summary.into()];
+    let rows: Vec<Vec<String>> = config.values().into_iter().map(row).collect();
     let summary = Html::element("summary", format!("All {} settings", rows.len()));
     Html::element("details", summary.and(table("Settings of the run", &["key", "value", "meaning"], &rows)))
 }
 
-fn commands(args: &Report, config: &PoseConfig, pictures: usize) -> Html {
+fn commands(args: &Report, open: &Run, pictures: usize) -> Html {
     let run = quoted(&args.run.display().to_string());
     let seed = args.seed;
+    let data = Source::of(open.path()).map_or_else(|| "DATA".into(), |source| source.words());
     let lines = [
-        format!("mad fit symsol:{} --config {run}/config.toml --out again", config.solid),
+        format!("mad fit {data} --config {run}/config.toml --out again"),
         format!("mad eval {run} --against test --n {pictures} --seed {seed}"),
-        format!("mad pose {run} --image picture.png --n 500 --plot poses.png"),
+        format!("mad sample {run} --given picture=picture.png --n 500 --out poses.csv"),
+        format!("mad plot {run} --given picture=picture.png --out poses.png"),
         format!("mad report {run} --n {pictures} --seed {seed}"),
     ];
     paragraph("The same settings and seed give the same weights, samples and scores.").and(code(&lines.join("\n")))

@@ -12,9 +12,12 @@ use mad_core::data::{Cell, Table, TextStyle, Time, writer_like};
 use mad_nn::method::{SampleRequest, Sampled};
 use serde_json::json;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
-    require_apart(&args.out, Some(&args.run), &[])?;
+    let pictures: Vec<&Path> =
+        args.given.iter().filter_map(|word| word.strip_prefix("picture=")).map(Path::new).collect();
+    require_apart(&args.out, Some(&args.run), &pictures)?;
     let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
     let seed = seed_or_fresh(common, args.seed);
     let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };

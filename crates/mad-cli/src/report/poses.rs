@@ -3,7 +3,8 @@
 use crate::error::CliError;
 use crate::plot::{FAN, Panel, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::{Points, manifold::multiply};
-use mad_nn::pose::{PoseRun, test_images};
+use mad_nn::method::SampleRequest;
+use mad_nn::{Part, Run};
 use std::borrow::Cow;
 
 /// Poses sampled for each picture.
@@ -17,7 +18,7 @@ pub struct PoseRow<'a> {
     /// Name of the solid.
     pub title: &'a str,
     /// Labels and runs.
-    pub runs: Vec<(&'a str, PoseRun)>,
+    pub runs: Vec<(&'a str, Run)>,
 }
 
 /// Test picture number `index`, and for each run the poses that it finds possible, with rings around the true ones
@@ -25,17 +26,19 @@ pub struct PoseRow<'a> {
 pub fn poses_of_picture(row: &PoseRow, index: usize, seed: u64) -> Result<Vec<Box<dyn Panel>>, CliError> {
     let Some((_, first)) = row.runs.first() else { return Ok(Vec::new()) };
     let size = first.config().size;
-    let test = test_images(first.config(), index + 1)?;
+    let test = first.pictures(Part::Test, index + 1)?;
     let Some(pose) = test.poses.get(index) else { return Ok(Vec::new()) };
     let pixels = test.images[index * size * size..(index + 1) * size * size].to_vec();
-    let members = first.config().solid().symmetry().some(MOST_MARKS);
+    let members = first.symmetry().some(MOST_MARKS);
     let truth = Points::from_vec(members.iter().flat_map(|g| multiply(pose, g)).collect(), 4);
-    let panel = |(label, run): &(&str, PoseRun)| -> Result<Box<dyn Panel>, CliError> {
-        let poses = run.sample(&pixels, POSES, seed)?.poses;
+    let panel = |(label, run): &(&str, Run)| -> Result<Box<dyn Panel>, CliError> {
+        let mut model = run.fitted()?;
+        model.see(pixels.clone());
+        let poses = model.draw(&SampleRequest::new(seed), POSES)?.0;
         Ok(Box::new(RotationsPanel {
             title: (*label).to_owned(),
             note: String::new(),
-            points: Cow::Owned(Points::from_vec(poses.into_iter().flatten().collect(), 4)),
+            points: Cow::Owned(poses),
             marks: Some(truth.clone()),
             fan: FAN,
         }))

@@ -2,15 +2,15 @@
 
 use crate::input::quoted;
 use mad_core::manifold::Manifold;
-use mad_nn::config::{Config, KEYS, Key, Partial};
+use mad_nn::config::{Config, Partial, SETTINGS, Setting};
 use toml::{Table, Value};
 
 /// The settings of a run in two groups.
 pub struct Settings {
     /// Those that must be given to get the others, without the manifold.
-    pub chosen: Vec<(&'static Key, String)>,
+    pub chosen: Vec<(&'static Setting, String)>,
     /// Those that follow from the chosen ones, the manifold and the data.
-    pub implied: Vec<(&'static Key, String)>,
+    pub implied: Vec<(&'static Setting, String)>,
 }
 
 impl Settings {
@@ -20,15 +20,15 @@ impl Settings {
     /// only a deviation from that is listed.
     pub fn of(config: &Config, manifold: &dyn Manifold, distinct: usize) -> Self {
         let table = as_table(config);
-        let others = || KEYS.iter().filter(|key| key.name != "manifold");
-        let resolved = |keys: &[&'static Key]| {
+        let others = || SETTINGS.iter().filter(|key| key.name != "manifold" && key.applies(config.is_on_pictures()));
+        let resolved = |keys: &[&'static Setting]| {
             let mut partial = Partial::new();
             for key in keys {
                 partial.flag("report", key.name, table.get(key.name)?.clone()).ok()?;
             }
             Config::resolve_for(&partial, manifold, Some(distinct)).ok()
         };
-        let mut chosen: Vec<&'static Key> = match resolved(&[]) {
+        let mut chosen: Vec<&'static Setting> = match resolved(&[]) {
             Some(default) => {
                 let default = as_table(&default);
                 others().filter(|key| default.get(key.name) != table.get(key.name)).collect()
@@ -40,23 +40,27 @@ impl Settings {
             chosen = others().collect();
         }
         // Twice: a method may decide the base, and the base as a choice of its own would decide other settings.
-        for key in KEYS.iter().rev().chain(KEYS.iter().rev()) {
+        for key in SETTINGS.iter().rev().chain(SETTINGS.iter().rev()) {
             let fewer: Vec<_> = chosen.iter().copied().filter(|k| k.name != key.name).collect();
             if fewer.len() < chosen.len() && resolved(&fewer).as_ref() == Some(config) {
                 chosen = fewer;
             }
         }
-        let value = |key: &Key| table.get(key.name).map(plain).unwrap_or_default();
-        let is_chosen = |key: &&Key| chosen.iter().any(|k| k.name == key.name);
+        let value = |key: &Setting| table.get(key.name).map(plain).unwrap_or_default();
+        let is_chosen = |key: &&Setting| chosen.iter().any(|k| k.name == key.name);
         Self {
-            implied: KEYS.iter().filter(|key| !is_chosen(key)).map(|key| (key, value(key))).collect(),
+            implied: SETTINGS
+                .iter()
+                .filter(|key| key.applies(config.is_on_pictures()) && !is_chosen(key))
+                .map(|key| (key, value(key)))
+                .collect(),
             chosen: chosen.iter().map(|key| (*key, value(key))).collect(),
         }
     }
 
     /// The chosen settings as words of `mad fit`, each with a blank before it.
     pub fn flags(&self) -> String {
-        let flag = |(key, value): &(&Key, String)| match key.name {
+        let flag = |(key, value): &(&Setting, String)| match key.name {
             name @ ("method" | "base" | "steps" | "batch") => format!(" --{name} {}", quoted(value)),
             // Always said, so that nobody draws another one.
             "seed" => String::new(),
@@ -98,13 +102,13 @@ mod tests {
         let (_, none) = resolved(&[], 100);
         assert_eq!(names(&none), Vec::<&str>::new());
         // Neither the validations nor the checkpoints that follow from the steps.
-        let (_, few) = resolved(&["steps=300", "width=64", "seed=5"], 100);
+        let (config, few) = resolved(&["steps=300", "width=64", "seed=5"], 100);
         assert_eq!(names(&few), ["steps", "seed", "width"]);
         assert_eq!(few.flags(), " --steps 300 --set width=64");
         let (_, paper) = resolved(&["recipe=paper-mad", "evaluate_every=7"], 9000);
         assert_eq!(names(&paper), ["recipe", "evaluate_every"]);
         let (_, kde) = resolved(&["method=kde"], 100);
         assert_eq!(names(&kde), ["method"]);
-        assert_eq!(few.chosen.len() + few.implied.len(), KEYS.len());
+        assert_eq!(few.chosen.len() + few.implied.len(), config.values().len());
     }
 }

@@ -47,7 +47,7 @@ pub use layout::Layout;
 pub use load::{
     LoadError, Loaded, condition_columns, decode_skipping, load, load_skipping, manifold_named, names_file,
 };
-pub use npy_file::{points_from_npy, points_to_npy};
+pub use npy_file::{points_from_npy, points_to_npy, singles_to_npy};
 pub use output::{Output, RowWriter};
 pub use row_error::{LISTED_ROWS, RowError, RowErrors, RowFault, RowGroup};
 pub use split::{Distance, Duplicates, FRACTIONS, Split, SplitError, SplitKind, SplitRule, SplitSummary, duplicates};

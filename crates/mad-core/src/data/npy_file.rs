@@ -56,10 +56,18 @@ pub(super) fn table_of(source: &str, bytes: &mut dyn Read, limit: u64) -> Result
 
 /// Points as the bytes of an NPY file.
 pub fn points_to_npy(points: &Points) -> Vec<u8> {
-    let header = header_bytes(points.len(), &points.dim().to_string());
+    let header = header_bytes("<f8", points.len(), &points.dim().to_string());
     let mut bytes = Vec::with_capacity(header.len() + 8 * points.as_slice().len());
     bytes.extend(header);
     points.as_slice().iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    bytes
+}
+
+/// Rows of so many numbers of single precision as the bytes of an NPY file.
+pub fn singles_to_npy(numbers: &[f32], columns: usize) -> Vec<u8> {
+    let mut bytes = header_bytes("<f4", numbers.len() / columns.max(1), &columns.to_string());
+    bytes.reserve(4 * numbers.len());
+    numbers.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
     bytes
 }
 
@@ -274,13 +282,13 @@ impl NpyWriter {
             names if *names == pose_names(4) => "4, 4".into(),
             names => names.len().to_string(),
         };
-        header_bytes(self.rows, &columns)
+        header_bytes("<f8", self.rows, &columns)
     }
 }
 
-/// The first [`WRITTEN_HEADER`] bytes of an array of little-endian f64; `columns` are the lengths of all axes but the first.
-fn header_bytes(rows: usize, columns: &str) -> Vec<u8> {
-    let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+/// The first [`WRITTEN_HEADER`] bytes of an array of little-endian numbers; `columns` are the lengths of all axes but the first.
+fn header_bytes(descr: &str, rows: usize, columns: &str) -> Vec<u8> {
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let length = WRITTEN_HEADER - 10;
     let mut bytes = MAGIC.to_vec();
     bytes.extend([1, 0, length as u8, 0]);

@@ -1,6 +1,10 @@
-//! Pictures as bytes: read from PNG files without trust, written, and made smaller.
+//! Pictures as bytes: read from PNG and JPEG files without trust, written, and made smaller.
 
 use std::io::{Cursor, Write};
+use zune_jpeg::{
+    JpegDecoder,
+    zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
+};
 
 /// Most pixels of a picture that is read.
 const MAX_PIXELS: u64 = 1 << 24;
@@ -20,15 +24,35 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// Reads a PNG or JPEG file, whichever the first bytes say.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        match bytes {
+            [0xff, 0xd8, ..] => Self::from_jpeg(bytes),
+            _ => Self::from_png(bytes),
+        }
+    }
+
+    /// Reads a JPEG file, baseline or progressive.
+    pub fn from_jpeg(bytes: &[u8]) -> Result<Self, String> {
+        let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
+        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+        decoder.decode_headers().map_err(|e| e.to_string())?;
+        let (width, height) = decoder.dimensions().ok_or("no size")?;
+        require_few(width as u64, height as u64)?;
+        let pixels = decoder.decode().map_err(|e| e.to_string())?;
+        if pixels.len() != 3 * width * height {
+            return Err(format!("{} bytes for {width} × {height} pixels", pixels.len()));
+        }
+        Ok(Self { width, height, pixels })
+    }
+
     /// Reads a PNG file of any colour type; what is transparent shows white.
     pub fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: MAX_BYTES });
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
         let (width, height) = reader.info().size();
-        if u64::from(width) * u64::from(height) > MAX_PIXELS {
-            return Err(format!("{width} × {height} pixels; at most {MAX_PIXELS} are read"));
-        }
+        require_few(width.into(), height.into())?;
         let size = reader.output_buffer_size().filter(|size| *size <= MAX_BYTES).ok_or("too large")?;
         let mut buffer = vec![0; size];
         let frame = reader.next_frame(&mut buffer).map_err(|e| e.to_string())?;
@@ -79,6 +103,14 @@ impl Picture {
                 *pixel = (sum / (3.0 * 255.0)) as f32;
             }
         }
+    }
+}
+
+/// Refuses more pixels than are read.
+fn require_few(width: u64, height: u64) -> Result<(), String> {
+    match width.checked_mul(height) {
+        Some(pixels) if pixels <= MAX_PIXELS => Ok(()),
+        _ => Err(format!("{width} × {height} pixels; at most {MAX_PIXELS} are read")),
     }
 }
 

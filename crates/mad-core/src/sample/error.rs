@@ -24,6 +24,12 @@ pub enum SampleError {
         /// What was asked for.
         flag: String,
     },
+    /// A method that samples given a picture has none.
+    #[error("method `{method}` samples poses given a picture, and none was given")]
+    NoPicture {
+        /// The method.
+        method: &'static str,
+    },
     /// Fewer network calls than the shortest walk of this sampler needs.
     #[error("sampler `{sampler}` needs at least {least} network calls, got nfe = {nfe}; raise nfe")]
     TooFewCalls {

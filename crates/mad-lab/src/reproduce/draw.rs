@@ -16,7 +16,6 @@ use super::{
 use crate::error::LabError;
 use mad_cli::plot::Figure;
 use mad_nn::Run;
-use mad_nn::pose::PoseRun;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -286,7 +285,7 @@ fn draw_loss(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, La
 fn draw_symsol(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, LabError> {
     let mut rows = Vec::new();
     for (data, title) in &drawing.data {
-        let first = |method: &&'_ str| drawing.of(data, method).next().map(|job| PoseRun::open(&job.folder));
+        let first = |method: &&'_ str| drawing.of(data, method).next().map(|job| Run::open(&job.folder));
         let mut runs = Vec::new();
         for method in drawing.complete() {
             if let Some(run) = first(&method) {

@@ -23,7 +23,6 @@ use mad_core::data::{self, ColumnOptions};
 use mad_core::metrics::Kernel;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
-use mad_nn::pose::PoseRun;
 use mad_nn::train::{self, Observer, Outcome, StepReport};
 use mad_nn::{Contents, Run};
 use serde::de::DeserializeOwned;
@@ -166,7 +165,7 @@ impl Job {
 
     fn score_of_run_in(&self, folder: &Path) -> Option<score::Score> {
         let run = folder.join("run");
-        let is_there = run.join("run.json").is_file() || PoseRun::is_at(&run);
+        let is_there = run.join("run.json").is_file();
         (is_there && !partial(folder).exists()).then(|| self.score_in(folder)).flatten()
     }
 }

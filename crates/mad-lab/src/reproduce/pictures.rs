@@ -3,18 +3,29 @@
 use super::job::{Job, Watcher};
 use super::score::Score;
 use crate::error::LabError;
-use mad_nn::pose::{PoseConfig, PoseError, PoseReport, PoseRun, TEST_DRAWS, fit_pose, score_pose};
-use mad_nn::train::Outcome;
+use mad_core::manifold::Rotations;
+use mad_nn::condition::Condition;
+use mad_nn::config::{Config, ConfigError, Partial};
+use mad_nn::method::SampleRequest;
+use mad_nn::pose::{PoseReport, TEST_DRAWS, score_pose};
+use mad_nn::train::{Outcome, fit};
+use mad_nn::{Contents, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+/// What is asked of a run.
+fn asked(solid: &str, settings: &str, seed: u64) -> Result<Partial, ConfigError> {
+    let mut asked = Partial::from_toml(settings, "settings")?;
+    asked.flag("experiment", "condition", Condition::of_solid(solid))?;
+    asked.flag("experiment", "seed", seed as i64)?;
+    Ok(asked)
+}
+
 /// The settings of a run.
-pub fn resolve(solid: &str, settings: &toml::Table, seed: u64) -> Result<PoseConfig, PoseError> {
-    let mut table = settings.clone();
-    table.insert("seed".into(), (seed as i64).into());
-    PoseConfig::new(solid, &table)
+pub fn resolve(solid: &str, settings: &toml::Table, seed: u64) -> Result<Config, ConfigError> {
+    Config::resolve(&asked(solid, &settings.to_string(), seed)?, &Rotations::new(None))
 }
 
 /// Trains the run of a job; whether it got to the end.
@@ -25,24 +36,29 @@ pub fn train(
     watcher: &mut Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<u64>, LabError> {
-    let settings = job.settings.parse().map_err(|e: toml::de::Error| LabError::usage(e.message().to_owned()))?;
-    let fit = fit_pose(&resolve(solid, &settings, job.seed)?, run, true, watcher, stop)?;
+    let contents = Contents::of_solid(&asked(solid, &job.settings, job.seed)?)?;
+    let fit = fit(&contents, run, true, watcher, stop)?;
     Ok((fit.outcome == Outcome::Finished).then_some(fit.step))
 }
 
 /// Scores the weights after some steps, for a curve over training.
 pub fn score_at(job: &Job, folder: &Path, step: u64) -> Result<PoseReport, LabError> {
-    Ok(score_pose(&PoseRun::open(folder)?, Some(step), CURVE_PICTURES.min(job.score.samples), TEST_DRAWS, job.seed)?)
+    report(job, folder, Some(step), CURVE_PICTURES.min(job.score.samples))
 }
 
 /// Test pictures of one point on a curve.
 const CURVE_PICTURES: usize = 200;
 
+/// Scores the run in `folder` after some steps, or the weights that it answers with.
+fn report(job: &Job, folder: &Path, step: Option<u64>, pictures: usize) -> Result<PoseReport, LabError> {
+    let report = score_pose(&Run::open(folder)?, step, pictures, TEST_DRAWS, &SampleRequest::new(job.seed))?;
+    report.ok_or_else(|| LabError::usage("a score needs at least one picture"))
+}
+
 /// Scores the finished run in `folder`.
 pub fn score(job: &Job, folder: &Path) -> Result<Score, LabError> {
     let begun = Instant::now();
-    let run = PoseRun::open(folder)?;
-    let report = score_pose(&run, None, job.score.samples, TEST_DRAWS, job.seed)?;
+    let report = report(job, folder, None, job.score.samples)?;
     Ok(Score {
         id: job.id.clone(),
         version: env!("CARGO_PKG_VERSION").into(),

@@ -289,8 +289,6 @@ mod tests {
         std::fs::remove_file(job.folder(&out).join("run.partial")).unwrap();
         std::fs::remove_file(job.folder(&out).join("run/run.json")).unwrap();
         assert_eq!(finished(&Ledger::default()), [true, false], "a score without its run");
-        std::fs::write(job.folder(&out).join("run/pose.json"), "{}").unwrap();
-        assert_eq!(finished(&Ledger::default()), [true, true], "a run on pictures");
     }
 
     #[test]

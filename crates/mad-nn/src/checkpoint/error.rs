@@ -19,13 +19,13 @@ pub enum CheckpointError {
         source: io::Error,
     },
     /// The run has no checkpoint yet.
-    #[error("{}: no checkpoint yet; continue the run with `mad fit ... --resume`", folder.display())]
+    #[error("{}: no checkpoint yet; resume the fit", folder.display())]
     None {
         /// Folder of the checkpoints.
         folder: PathBuf,
     },
     /// A file does not have the size it was written with.
-    #[error("{}: {found} bytes, {expected} expected; the file is damaged; remove its folder to go on from the checkpoint before it with `mad fit ... --resume`", path.display())]
+    #[error("{}: {found} bytes, {expected} expected; the file is damaged; remove its folder, and resume the fit from the checkpoint before it", path.display())]
     Size {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum CheckpointError {
         found: u64,
     },
     /// A file does not hold the bytes it was written with.
-    #[error("{}: hash mismatch; the file is damaged or belongs to another step; remove its folder to go on from the checkpoint before it with `mad fit ... --resume`", path.display())]
+    #[error("{}: hash mismatch; the file is damaged or belongs to another step; remove its folder, and resume the fit from the checkpoint before it", path.display())]
     Hash {
         /// The file.
         path: PathBuf,

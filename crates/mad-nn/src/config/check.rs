@@ -1,10 +1,12 @@
 //! Conditions that involve more than one key.
 
-use super::{Config, ConfigError, Partial};
+use super::{Config, ConfigError, Partial, Setting, Targets};
 use crate::{
+    condition::{Condition, Kind},
     method::{METHODS, MethodEntry},
     net,
     train::require_law,
+    vision,
 };
 use mad_core::{manifold::Manifold, noise::NoiseRange};
 
@@ -16,6 +18,12 @@ impl Config {
     pub(super) fn check(&self, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
         NoiseRange::new(self.sigma_min, self.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
         let spec = self.method_spec();
+        self.check_kind(spec.entry, asked)?;
+        self.check_targets(asked)?;
+        if self.is_on_pictures() {
+            self.check_optimiser(asked)?;
+            return self.check_pictures(spec.entry, manifold, asked);
+        }
         if let Some(problem) = spec.entry.method.refuses(&spec, manifold) {
             let (method, manifold) = (self.method.clone(), self.manifold.clone());
             return Err(ConfigError::Method { origin: asked.origin("method"), method, manifold, problem });
@@ -23,8 +31,82 @@ impl Config {
         self.check_network(manifold, asked)?;
         self.check_optimiser(asked)?;
         self.check_fresh(asked)?;
-        self.check_condition(spec.entry, asked)?;
+        self.check_condition(asked)?;
         self.check_base(spec.entry, asked)
+    }
+
+    /// A method takes points alone, columns as a condition, or pictures.
+    fn check_kind(&self, entry: &MethodEntry, asked: &Partial) -> Result<(), ConfigError> {
+        let (condition, takes) = (self.conditioned_on(), entry.method.conditions());
+        if takes.contains(&condition.kind()) {
+            return Ok(());
+        }
+        let able = METHODS.iter().filter(|entry| entry.method.conditions().contains(&condition.kind()));
+        let able = able.map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+        let (origin, method) = (asked.origin("method"), self.method.clone());
+        match condition.kind() {
+            Kind::Columns => Err(ConfigError::Condition {
+                origin: asked.origin("condition"),
+                condition: self.condition.clone(),
+                method,
+                able,
+            }),
+            Kind::Pictures => {
+                Err(ConfigError::Kind { origin, method, problem: format!("does not see pictures; use {able}") })
+            }
+            Kind::Nothing => {
+                let problem =
+                    format!("learns poses from pictures alone; set condition = picture=COLUMN, or use {able}");
+                Err(ConfigError::Kind { origin, method, problem })
+            }
+        }
+    }
+
+    /// Some targets are for points, the others for pictures.
+    fn check_targets(&self, asked: &Partial) -> Result<(), ConfigError> {
+        let on_pictures = matches!(self.targets, Targets::Canonical | Targets::Orbit);
+        if on_pictures == self.is_on_pictures() {
+            return Ok(());
+        }
+        let allowed = if on_pictures { "single, averaged, auto on points" } else { "canonical, orbit on pictures" };
+        let value = asked.get("targets").and_then(|value| value.as_str()).unwrap_or_default();
+        let (origin, value) = (asked.origin("targets"), value.to_owned());
+        Err(ConfigError::Value { origin, key: "targets", value, allowed: allowed.into() })
+    }
+
+    /// Settings of pictures that do not fit each other.
+    fn check_pictures(&self, entry: &MethodEntry, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
+        let refuse =
+            |key: &'static str, problem: String| Err(ConfigError::Picture { origin: asked.origin(key), key, problem });
+        if let Err(problem) = crate::condition::symmetry_of(&self.conditioned_on(), &manifold.spec()) {
+            return refuse("manifold", problem);
+        }
+        if let Err(e) = vision::Encoder::new(&self.encoder, self.encoder_shape(self.features)) {
+            return refuse("encoder", e.to_string());
+        }
+        let solid = matches!(self.conditioned_on(), Condition::Solid(_));
+        if !solid && !self.archive.is_empty() {
+            return refuse("archive", "it holds pictures of solids; set condition = picture=symsol:SOLID".into());
+        }
+        if !solid && self.symmetrised {
+            return refuse("symmetrised", "moved pictures show moved poses only for solids lit from the camera".into());
+        }
+        if !self.archive.is_empty() && self.evaluate_every > 0 {
+            return refuse("evaluate_every", "an archive has no validation part; set it to 0".into());
+        }
+        if entry.method.anchor().is_none() {
+            // Written out in every config file, so that only other values than the defaults are a mistake.
+            for key in ["head", "level_features", "targets", "sigma_min", "sigma_max", "sampler", "nfe", "rho"] {
+                let usual = Setting::lookup(key).and_then(|setting| setting.default_value(true));
+                if asked.get(key).is_some_and(|value| Some(value) != usual.as_ref()) {
+                    return refuse(key, format!("it has no meaning for method = {}", self.method));
+                }
+            }
+        }
+        match entry.method.refuses_settings(self) {
+            Some((key, problem)) => refuse(key, problem),
+            None => Ok(()),
+        }
     }
 
     fn check_network(&self, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
@@ -71,8 +153,8 @@ impl Config {
         require_law(&self.fresh).map_err(|e| ConfigError::Fresh { origin, fresh, problem: e.to_string() })
     }
 
-    /// A condition is an input of denoisers alone.
-    fn check_condition(&self, entry: &MethodEntry, asked: &Partial) -> Result<(), ConfigError> {
+    /// Some rows must see the condition.
+    fn check_condition(&self, asked: &Partial) -> Result<(), ConfigError> {
         if !self.condition.is_empty() && self.condition_dropout >= 1.0 {
             return Err(ConfigError::Value {
                 origin: asked.origin("condition_dropout"),
@@ -81,16 +163,7 @@ impl Config {
                 allowed: format!("less than 1, or no row would see {}", self.condition),
             });
         }
-        if self.condition.is_empty() || entry.method.anchor().is_some() {
-            return Ok(());
-        }
-        let able = METHODS.iter().filter(|entry| entry.method.anchor().is_some()).map(|entry| entry.name);
-        Err(ConfigError::Condition {
-            origin: asked.origin("condition"),
-            condition: self.condition.clone(),
-            method: self.method.clone(),
-            able: able.collect::<Vec<_>>().join(", "),
-        })
+        Ok(())
     }
 
     /// A method that is a base measure is that one; one that builds on none gets none that would have to be fitted or read.

@@ -24,8 +24,8 @@ pub enum ConfigError {
         /// The limit.
         limit: usize,
     },
-    /// `--set` without an equals sign.
-    #[error("--set {text}: write key=value")]
+    /// An assignment without an equals sign.
+    #[error("{text}: write key=value")]
     Assignment {
         /// What was given.
         text: String,
@@ -37,14 +37,44 @@ pub enum ConfigError {
         key: String,
     },
     /// A key that does not exist.
-    #[error("{origin}: unknown key `{key}`{hint}")]
+    #[error("{origin}: unknown key `{key}`{}", nearest.map_or(String::new(), |key| format!(" (did you mean `{key}`?)")))]
     UnknownKey {
         /// File or flag.
         origin: String,
         /// The key.
         key: String,
-        /// The nearest known key, in words, or nothing.
-        hint: String,
+        /// The nearest known key, if one is near.
+        nearest: Option<&'static str>,
+    },
+    /// A setting that means nothing to the kind of run.
+    #[error("{origin}: {key} has no meaning for runs on {on}; leave it out")]
+    Meaningless {
+        /// File or flag.
+        origin: String,
+        /// The key.
+        key: &'static str,
+        /// Points or pictures.
+        on: &'static str,
+    },
+    /// A setting of pictures that does not fit the others.
+    #[error("{origin}: {key}: {problem}")]
+    Picture {
+        /// File or flag.
+        origin: String,
+        /// The key.
+        key: &'static str,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A method that learns from pictures alone, or not from pictures.
+    #[error("{origin}: method = {method} {problem}")]
+    Kind {
+        /// File or flag.
+        origin: String,
+        /// The method.
+        method: String,
+        /// What it takes, and what to do.
+        problem: String,
     },
     /// A value outside its domain.
     #[error("{origin}: {key} = {value}; allowed: {allowed}")]

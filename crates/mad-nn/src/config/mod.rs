@@ -1,4 +1,4 @@
-//! What a run is made of: flat keys, the same in a config file and in `--set key=value`.
+//! What a run is made of: flat keys, the same in a config file and in assignments `key=value`.
 //!
 //! A [`Partial`] holds what somebody asked for, checked key by key. [`Config::resolve`] fills the rest from the recipe and
 //! from what suits the manifold; the result is written into the run folder.
@@ -6,24 +6,25 @@
 mod activation;
 mod check;
 mod error;
-mod keys;
 mod levels;
 mod partial;
 mod recipe;
+mod settings;
 
 pub use error::ConfigError;
-pub use keys::{Domain, KEYS, Key};
-pub(crate) use keys::{admit, key, neutral};
 pub use levels::parse_levels;
 pub use partial::Partial;
 pub(crate) use recipe::FITTED_BASES;
 pub use recipe::{RECIPES, Recipe};
+pub use settings::{Domain, SETTINGS, Setting};
 
 use crate::{
+    condition::Condition,
     method::{MIXTURE, MethodSpec},
     net::{self, Activation},
     optim::{Adam, Decline, Rate},
     train::Training,
+    vision,
 };
 use mad_core::{
     base::fit::version,
@@ -53,6 +54,20 @@ pub enum Targets {
     Averaged,
     /// Averaged unless there are so many training points that sums over them would be slow.
     Auto,
+    /// One fixed representative of all poses that look the same, as in the MAD paper; samples are lifted to a random one.
+    Canonical,
+    /// All poses that look the same at once: the posterior mean over the whole orbit.
+    Orbit,
+}
+
+/// The part of a denoiser on pictures that sees the noised pose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Head {
+    /// Compares the noised pose with what the picture shows, in coordinates that do not tell equal looks apart.
+    Equivariant,
+    /// Residual blocks that the picture and the noise level modulate, as in the MAD paper; for canonical targets.
+    Modulated,
 }
 
 /// How the averaged weights begin.
@@ -65,7 +80,7 @@ pub enum EmaStart {
     Cold,
 }
 
-/// A complete, checked description of a run. Field by field this is `config.toml`; [`KEYS`] explains each.
+/// A complete, checked description of a run. Field by field this is `config.toml`; [`SETTINGS`] explains each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -80,6 +95,8 @@ pub struct Config {
     pub learning_rate: f64,
     pub schedule: Decline,
     pub warmup: u64,
+    pub learning_rate_start: f64,
+    pub learning_rate_end: f64,
     pub optimizer: String,
     pub weight_decay: f64,
     pub beta1: f64,
@@ -99,6 +116,16 @@ pub struct Config {
     pub input_gain: f64,
     pub condition: String,
     pub condition_dropout: f64,
+    pub archive: String,
+    pub size: usize,
+    pub encoder: String,
+    pub weights: String,
+    pub features: usize,
+    pub head: Head,
+    pub level_features: usize,
+    pub draws: usize,
+    pub auxiliary: f64,
+    pub symmetrised: bool,
     pub checkpoint_every: u64,
     pub keep_checkpoints: u64,
     pub log_every: u64,
@@ -112,6 +139,7 @@ pub struct Config {
     pub fresh: String,
     pub sampler: String,
     pub nfe: u64,
+    pub rho: f64,
 }
 
 impl Config {
@@ -120,7 +148,7 @@ impl Config {
         Self::resolve_for(partial, manifold, None)
     }
 
-    /// As [`Config::resolve`], for so many distinct points: few of them are soon known by heart.
+    /// As [`Config::resolve`], for so many distinct points: few of them are soon overfit.
     pub fn resolve_for(
         partial: &Partial,
         manifold: &dyn Manifold,
@@ -134,32 +162,59 @@ impl Config {
             }
             _ => asked.insert("manifold", manifold.spec(), "the manifold given"),
         }
-        let table = recipe::fill(&asked, manifold, distinct)?;
-        let config: Self = table.try_into().map_err(|e: toml::de::Error| ConfigError::Syntax {
-            origin: "resolved config".into(),
-            problem: e.message().into(),
-        })?;
+        let pictures = asked.condition()?.is_pictures();
+        for setting in SETTINGS.iter().filter(|setting| partial.get(setting.name).is_some()) {
+            asked.require_meaning(setting, pictures)?;
+        }
+        let config = Self::from_table(recipe::fill(&asked, manifold, distinct)?, "resolved config")?;
         config.check(manifold, partial)?;
         Ok(config)
     }
 
-    /// Settings as a run folder's `config.toml` holds them.
+    /// Settings as a run folder's `config.toml` holds them: all that mean something to the run.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a flat struct of numbers and strings can be written as TOML")
+        self.written().into_iter().map(|(setting, value)| format!("{} = {value}\n", setting.name)).collect()
     }
 
     /// Reads a resolved `config.toml` back, with the same checks as user input.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, ConfigError> {
-        let partial = Partial::from_toml(text, origin)?;
-        if let Some(key) = KEYS.iter().find(|key| partial.get(key.name).is_none()) {
-            return Err(ConfigError::Missing { origin: origin.into(), key: key.name });
+        let mut partial = Partial::from_toml(text, origin)?;
+        let pictures = partial.condition()?.is_pictures();
+        for setting in SETTINGS {
+            match (partial.get(setting.name), setting.unwritten(pictures)) {
+                (None, Some(value)) => partial.insert(setting.name, value, "defaults"),
+                (None, None) => return Err(ConfigError::Missing { origin: origin.into(), key: setting.name }),
+                (Some(_), _) => partial.require_meaning(setting, pictures)?,
+            }
         }
-        let config: Self = partial
-            .into_table()
-            .try_into()
-            .map_err(|e: toml::de::Error| ConfigError::Syntax { origin: origin.into(), problem: e.message().into() })?;
+        let config = Self::from_table(partial.into_table(), origin)?;
         NoiseRange::new(config.sigma_min, config.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
         Ok(config)
+    }
+
+    fn from_table(table: toml::Table, origin: &str) -> Result<Self, ConfigError> {
+        let syntax = |e: toml::de::Error| ConfigError::Syntax { origin: origin.into(), problem: e.message().into() };
+        table.try_into().map_err(syntax)
+    }
+
+    /// What the model is conditioned on.
+    pub fn conditioned_on(&self) -> Condition {
+        Condition::parse(&self.condition).expect("checked when the config was made")
+    }
+
+    /// Whether the model sees pictures.
+    pub fn is_on_pictures(&self) -> bool {
+        self.conditioned_on().is_pictures()
+    }
+
+    /// The encoder of pictures, handing on this many numbers.
+    pub fn build_encoder(&self, features: usize) -> vision::Encoder {
+        vision::Encoder::new(&self.encoder, self.encoder_shape(features)).expect("checked when the config was made")
+    }
+
+    /// What the encoder sees and hands on.
+    fn encoder_shape(&self, features: usize) -> vision::EncoderShape {
+        vision::EncoderShape { size: self.size, channels: 1, features }
     }
 
     /// Smallest and largest noise level.
@@ -198,7 +253,9 @@ impl Config {
     /// The learning rate of each step.
     pub fn rate(&self) -> Rate {
         Rate {
+            start: self.learning_rate_start,
             peak: self.learning_rate,
+            end: self.learning_rate_end,
             warmup: self.warmup.min(self.steps),
             steps: self.steps,
             decline: self.schedule,
@@ -250,33 +307,43 @@ impl Config {
         )
     }
 
-    /// Keys whose values differ between two configs and would change the weights, with both values.
+    /// Settings whose values differ between two configs and would change the weights, with both values.
     pub fn differences(&self, other: &Config) -> Vec<Difference> {
-        differences(KEYS, &self.as_table(), &other.as_table())
+        let (before, now) = (self.as_table(), other.as_table());
+        let decisive = SETTINGS.iter().filter(|setting| !setting.neutral);
+        let values = decisive.map(|setting| (setting.name, &before[setting.name], &now[setting.name]));
+        values
+            .filter(|(_, before, now)| before != now)
+            .map(|(key, before, now)| Difference { key, before: before.to_string(), now: now.to_string() })
+            .collect()
     }
 
-    /// Hash of everything that decides the weights; keys such as `keep_checkpoints` do not count.
+    /// Hash of everything that decides the weights; settings such as `keep_checkpoints` do not count.
     pub fn hash(&self) -> String {
-        let table = self.as_table();
         let mut hasher = blake3::Hasher::new();
-        for key in KEYS.iter().filter(|key| !key.neutral) {
-            hasher.update(format!("{} = {}\n", key.name, table[key.name]).as_bytes());
+        for (setting, value) in self.written().into_iter().filter(|(setting, _)| !setting.neutral) {
+            hasher.update(format!("{} = {value}\n", setting.name).as_bytes());
         }
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// The settings that mean something to the run, with their values.
+    pub fn values(&self) -> Vec<(&'static Setting, toml::Value)> {
+        let (table, pictures) = (self.as_table(), self.is_on_pictures());
+        let meant = SETTINGS.iter().filter(|setting| setting.applies(pictures));
+        meant.map(|setting| (setting, table[setting.name].clone())).collect()
+    }
+
+    /// Those that `config.toml` names.
+    fn written(&self) -> Vec<(&'static Setting, toml::Value)> {
+        let (mut values, pictures) = (self.values(), self.is_on_pictures());
+        values.retain(|(setting, value)| setting.is_written(pictures, value));
+        values
     }
 
     fn as_table(&self) -> toml::Table {
         toml::Table::try_from(self).expect("a flat struct of numbers and strings is a TOML table")
     }
-}
-
-/// Keys whose values differ and would change the weights.
-pub(crate) fn differences(keys: &[Key], before: &toml::Table, now: &toml::Table) -> Vec<Difference> {
-    let value = |table: &toml::Table, key: &Key| table.get(key.name).map(ToString::to_string).unwrap_or_default();
-    keys.iter()
-        .filter(|key| !key.neutral && before.get(key.name) != now.get(key.name))
-        .map(|key| Difference { key: key.name, before: value(before, key), now: value(now, key) })
-        .collect()
 }
 
 /// A key whose value changed.

@@ -1,6 +1,7 @@
 //! Settings somebody asked for, each checked when it arrives.
 
-use super::{ConfigError, KEYS, Key, admit};
+use super::{ConfigError, Domain, Setting, settings::admit};
+use crate::condition::Condition;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -53,8 +54,8 @@ impl Partial {
             return Err(ConfigError::LineBreak { key: key.into() });
         }
         let parsed = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
-        let text_wanted = Key::lookup(key)
-            .is_some_and(|key| !matches!(key.domain, super::Domain::Count(..) | super::Domain::Number(..)));
+        let text_wanted = Setting::lookup(key)
+            .is_some_and(|setting| !matches!(setting.domain, Domain::Count(..) | Domain::Number(..) | Domain::Flag));
         let value = match parsed {
             Some(Value::String(v)) => Value::String(v),
             Some(v @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_))) if !text_wanted => v,
@@ -89,6 +90,26 @@ impl Partial {
         self.get(key).and_then(Value::as_integer).and_then(|value| u64::try_from(value).ok())
     }
 
+    /// What the model is to be conditioned on.
+    pub fn condition(&self) -> Result<Condition, ConfigError> {
+        let text = self.get("condition").and_then(Value::as_str).unwrap_or_default();
+        Condition::parse(text).map_err(|allowed| ConfigError::Value {
+            origin: self.origin("condition"),
+            key: "condition",
+            value: text.into(),
+            allowed,
+        })
+    }
+
+    /// Refuses a setting that means nothing to runs on points, or on pictures.
+    pub(super) fn require_meaning(&self, setting: &Setting, pictures: bool) -> Result<(), ConfigError> {
+        if setting.applies(pictures) {
+            return Ok(());
+        }
+        let on = if pictures { "pictures" } else { "points" };
+        Err(ConfigError::Meaningless { origin: self.origin(setting.name), key: setting.name, on })
+    }
+
     /// Where the value of a key came from.
     pub(super) fn origin(&self, key: &str) -> String {
         self.values.get(key).map_or_else(|| "config".into(), |(_, origin)| origin.clone())
@@ -104,7 +125,7 @@ impl Partial {
     }
 
     fn put(&mut self, name: &str, value: Value, origin: &str) -> Result<(), ConfigError> {
-        let (key, checked) = admit(KEYS, "settings", name, &value, origin)?;
+        let (key, checked) = admit(name, &value, origin)?;
         self.values.insert(key, (checked, origin.into()));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Where settings come from that nobody gave.
 
-use super::{ConfigError, KEYS, Partial};
+use super::{ConfigError, Partial, SETTINGS};
+use crate::condition::Condition;
 use crate::method::{METHODS, MethodSpec};
 use mad_core::{manifold::Manifold, sample};
 use toml::{Table, Value};
@@ -12,6 +13,8 @@ pub struct Recipe {
     pub name: &'static str,
     /// One line for lists.
     pub summary: &'static str,
+    /// Whether it is for runs on pictures; `None` if it is for all.
+    pictures: Option<bool>,
     /// Its settings as TOML; keys not named come from the manifold or from defaults.
     settings: &'static str,
 }
@@ -35,14 +38,69 @@ const PAPER: &str = "
     nfe = 100
 ";
 
+/// The paper's training on pictures of solids: its table of hyperparameters, with the sampler's levels even in σ^¼ and 40 steps
+/// before the last denoising. Single precision, and no loss on the encoder alone.
+const SYMSOL: &str = "
+    targets = 'canonical'
+    steps = 128000
+    batch = 64
+    draws = 1
+    learning_rate = 4e-4
+    warmup = 12800
+    learning_rate_start = 1e-6
+    learning_rate_end = 1e-4
+    optimizer = 'adamw'
+    weight_decay = 1e-3
+    clip = 10.0
+    ema = 0.999
+    ema_start = 'cold'
+    sigma_min = 0.002
+    sigma_max = 20.0
+    levels = 'log-uniform'
+    head = 'modulated'
+    level_features = 64
+    width = 128
+    depth = 4
+    auxiliary = 0.0
+    symmetrised = false
+    size = 224
+    encoder = 'resnet50'
+    features = 128
+    select = 'last'
+    sampler = 'paper'
+    nfe = 41
+    rho = 4.0
+";
+
 /// All recipes. The first one is the default.
 pub const RECIPES: &[Recipe] = &[
-    Recipe { name: "default", summary: "what measured best at 2000 steps of 512 points", settings: "" },
-    Recipe { name: "paper-mad", summary: "MAD as in its paper: 100 scales, constant rate", settings: PAPER },
-    Recipe { name: "paper-dsm", summary: "the paper's rival: the same with denoising score matching", settings: PAPER },
+    Recipe {
+        name: "default",
+        summary: "what measured best at 2000 steps of 512 points, or 10000 steps of 64 pictures",
+        pictures: None,
+        settings: "",
+    },
+    Recipe {
+        name: "paper-mad",
+        summary: "MAD as in its paper: 100 scales, constant rate",
+        pictures: Some(false),
+        settings: PAPER,
+    },
+    Recipe {
+        name: "paper-dsm",
+        summary: "the paper's baseline: the same with denoising score matching",
+        pictures: Some(false),
+        settings: PAPER,
+    },
+    Recipe {
+        name: "paper-symsol",
+        summary: "poses from pictures as in the paper: ResNet-50 at 224 pixels, 128000 steps of 64 pictures",
+        pictures: Some(true),
+        settings: SYMSOL,
+    },
 ];
 
-/// Fewer distinct points than these are soon known by heart: inputs stay coarse and validations are frequent.
+/// Fewer distinct points than these are soon overfit: inputs stay coarse and validations are frequent.
 const FEW_POINTS: usize = 2000;
 
 /// Largest input gain for few points.
@@ -54,45 +112,16 @@ pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
 /// From so many distinct points on a base is fitted by itself: fewer do not tell sizes of mixtures apart.
 const FITTED_BY_ITSELF: usize = 200;
 
-/// Settings that hold if neither the user, the recipe nor the manifold says otherwise.
-const DEFAULTS: &str = "
-    method = 'mad'
-    base = 'default'
-    recipe = 'default'
-    steps = 2000
-    batch = 512
-    seed = 0
-    schedule = 'cosine'
-    warmup = 50
-    optimizer = 'adam'
-    weight_decay = 0.0
-    beta1 = 0.9
-    beta2 = 0.999
-    clip = 10.0
-    ema = 0.99
-    ema_start = 'warm'
-    targets = 'auto'
-    network = 'mlp'
-    width = 512
-    depth = 5
-    condition = ''
-    condition_dropout = 0.1
-    keep_checkpoints = 2
-    log_every = 20
-    validation_rows = 2048
-    bound_levels = 32
-    bound_repeats = 1
-    select = 'best'
-    patience = 0
-    split = 'distinct'
-    fresh = ''
-";
-
 /// A complete table of settings.
 pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<usize>) -> Result<Table, ConfigError> {
+    let recipe = recipe_of(asked)?;
+    let condition = asked.condition()?;
+    if condition.is_pictures() {
+        return on_pictures(asked, recipe, &condition);
+    }
     let (hints, odd) = (manifold.hints(), manifold.is_odd());
     let few = manifold.intrinsic_dim() > 0 && distinct.is_some_and(|points| points < FEW_POINTS);
-    let mut settings = Partial::from_toml(DEFAULTS, "defaults")?;
+    let mut settings = defaults(false);
     settings.insert("sigma_min", hints.sigma.0, "manifold");
     settings.insert("sigma_max", hints.sigma.1, "manifold");
     settings.insert("activation", hints.activation, "manifold");
@@ -136,8 +165,7 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
     if let Some(spec) = &spec {
         settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
     }
-    let name = asked.get("recipe").and_then(Value::as_str).unwrap_or("default");
-    let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap_or(&RECIPES[0]);
+    let name = recipe.name;
     settings = settings.merge(Partial::from_toml(recipe.settings, recipe.name)?);
     if name == "paper-dsm" {
         settings.insert("method", "dsm", name);
@@ -173,7 +201,68 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         };
         settings.insert("nfe", nfe as i64, source);
     }
-    debug_assert!(KEYS.iter().all(|key| settings.get(key.name).is_some()), "a key has no default");
+    debug_assert!(SETTINGS.iter().all(|setting| settings.get(setting.name).is_some()), "a setting has no default");
+    Ok(settings.into_table())
+}
+
+/// Defaults of the table, for runs on points or on pictures.
+fn defaults(pictures: bool) -> Partial {
+    let mut settings = Partial::new();
+    for setting in SETTINGS {
+        if let Some(value) = setting.default_value(pictures).or_else(|| setting.unwritten(pictures)) {
+            settings.insert(setting.name, value, "defaults");
+        }
+    }
+    settings
+}
+
+/// The recipe that is asked for, which must be for the kind of run.
+fn recipe_of(asked: &Partial) -> Result<&'static Recipe, ConfigError> {
+    let name = asked.get("recipe").and_then(Value::as_str).unwrap_or(RECIPES[0].name);
+    let pictures = asked.condition()?.is_pictures();
+    let fits = |recipe: &&Recipe| recipe.pictures.is_none_or(|kind| kind == pictures);
+    RECIPES.iter().filter(fits).find(|recipe| recipe.name == name).ok_or_else(|| {
+        let names: Vec<_> = RECIPES.iter().filter(fits).map(|recipe| recipe.name).collect();
+        let allowed = format!("{} for runs on {}", names.join(", "), if pictures { "pictures" } else { "points" });
+        ConfigError::Value { origin: asked.origin("recipe"), key: "recipe", value: name.into(), allowed }
+    })
+}
+
+/// A complete table of settings for a run on pictures.
+fn on_pictures(asked: &Partial, recipe: &Recipe, condition: &Condition) -> Result<Table, ConfigError> {
+    let mut settings = defaults(true);
+    if matches!(condition, Condition::Solid(_)) {
+        // Rendered pictures are new in every step, so that nothing is overfit; archives have no validation part.
+        settings.insert("evaluate_every", 0i64, "pictures of solids");
+        settings.insert("select", "last", "pictures of solids");
+    } else {
+        // Nothing is known of the light in other pictures, so that moved ones need not be pictures of moved poses.
+        settings.insert("symmetrised", false, "pictures of files");
+    }
+    let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
+    if let Ok(spec) = MethodSpec::parse(method) {
+        settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
+    }
+    let wanted = asked.get("targets").and_then(Value::as_str);
+    if wanted == Some("canonical") {
+        // Single points look uniform only under much more noise than whole orbits.
+        settings.insert("sigma_max", 5.0, "targets");
+    }
+    let chosen = Partial::from_toml(recipe.settings, recipe.name)?.merge(asked.clone());
+    if let Some(Ok(entry)) = chosen.get("sampler").and_then(Value::as_str).map(sample::lookup)
+        && entry.name != sample::SAMPLERS[0].name
+    {
+        settings.insert("nfe", entry.nfe as i64, "sampler");
+    }
+    settings = settings.merge(chosen);
+    let steps = settings.integer("steps").unwrap_or(0);
+    if asked.get("warmup").is_none() {
+        let warmup = settings.integer("warmup").unwrap_or(0).min(steps);
+        settings.insert("warmup", warmup as i64, "defaults");
+    }
+    if settings.get("evaluate_every").is_none() {
+        settings.insert("evaluate_every", (steps / 8).max(1) as i64, "defaults");
+    }
     Ok(settings.into_table())
 }
 

@@ -3,8 +3,10 @@
 use super::{AnchorOf, Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
 use crate::{
     LearnedDenoiser,
-    config::{Config, Targets},
+    condition::Kind,
+    config::{Config, Head, Targets},
     net::{Layout, Model},
+    pose::{self, PoseModel},
     run::{Part, Run, RunError},
     train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, Validator, gradient, law_of, most_averaged},
 };
@@ -14,7 +16,8 @@ use mad_core::{
     base::{BaseMeasure, Finite, fit::distinct},
     likelihood::{BoundConfig, DensityModel, NormalisedBound, Normaliser, likelihood_bound},
     manifold::Manifold,
-    noise::Anchor,
+    noise::{Anchor, Schedule},
+    pose::Symmetry,
     sample::{Generate, SampleError, lookup},
 };
 use rayon::prelude::*;
@@ -30,14 +33,14 @@ const BOUND_LEVELS: usize = 64;
 pub const MAD: MethodEntry = MethodEntry {
     name: "mad",
     summary: "manifold aware denoising: the network adds to the posterior mean of the base measure",
-    method: &Anchored { anchor: |run| Ok(Anchor::Base(run.base().clone())), settings: "" },
+    method: &Anchored { anchor: |run| Ok(Anchor::Base(run.base().clone())), settings: "", based: Some(true) },
 };
 
 /// The noised point as anchor.
 pub const DSM: MethodEntry = MethodEntry {
     name: "dsm",
     summary: "denoising score matching: the network adds to the noised point",
-    method: &Anchored { anchor: |_| Ok(Anchor::Ambient), settings: EVEN_LEVELS },
+    method: &Anchored { anchor: |_| Ok(Anchor::Ambient), settings: EVEN_LEVELS, based: Some(false) },
 };
 
 /// The noised point, shrunk, as anchor.
@@ -50,6 +53,7 @@ pub const SKIP: MethodEntry = MethodEntry {
     method: &Anchored {
         anchor: |run| Ok(Anchor::Skip { sigma_data: spread(&run.part(Part::Train)?) }),
         settings: EVEN_LEVELS,
+        based: None,
     },
 };
 
@@ -57,6 +61,8 @@ pub const SKIP: MethodEntry = MethodEntry {
 struct Anchored {
     anchor: AnchorOf,
     settings: &'static str,
+    /// Whether the anchor on pictures is the posterior mean; `None` where there is no such method on pictures.
+    based: Option<bool>,
 }
 
 /// Without a base measure the network has to learn where the set is, at the smallest levels as much as at any other.
@@ -73,7 +79,27 @@ impl Method for Anchored {
         self.settings
     }
 
+    fn conditions(&self) -> &'static [Kind] {
+        if self.based.is_some() {
+            &[Kind::Nothing, Kind::Columns, Kind::Pictures]
+        } else {
+            &[Kind::Nothing, Kind::Columns]
+        }
+    }
+
+    fn refuses_settings(&self, config: &Config) -> Option<(&'static str, String)> {
+        let orbit = config.head == Head::Modulated && config.targets == Targets::Orbit;
+        orbit.then(|| ("head", "modulated does not know which poses look the same; set targets = canonical".into()))
+    }
+
+    fn poses(&self, config: &Config, symmetry: Symmetry) -> Option<Box<dyn PoseModel>> {
+        Some(Box::new(pose::Denoising::new(config, symmetry, self.based?)))
+    }
+
     fn layout(&self, run: &Run) -> Layout {
+        if let Some(model) = run.poses() {
+            return model.layout().clone();
+        }
         run.model().layout().clone()
     }
 
@@ -82,6 +108,9 @@ impl Method for Anchored {
     }
 
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
+        if let Some(model) = run.poses() {
+            return pose::objective(run, model);
+        }
         let (config, model) = (run.config(), run.model());
         let sign_blocks = if model.entry().odd { Vec::new() } else { run.manifold().odd_blocks() };
         let data =
@@ -94,31 +123,48 @@ impl Method for Anchored {
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
+        if let Some(model) = run.poses() {
+            return Ok(pose::fitted(run, model, weights));
+        }
         let config = run.config();
-        let sampler = lookup(&config.sampler)
+        lookup(&config.sampler)
             .map_err(|e| RunError::Damaged { path: run.path().join("config.toml"), problem: e.to_string() })?;
         let anchor = (self.anchor)(run)?;
         // A mixture as base knows more than the posterior mean at the smallest level shows; others draw nothing.
         let drawn = matches!(anchor, Anchor::Base(_));
-        let usual = Generate::new(sampler, config.noise_range(), 0);
-        let generate = Generate { nfe: config.nfe as usize, drawn, ..usual };
         Ok(Box::new(FittedDenoiser {
             denoiser: LearnedDenoiser::new(anchor, config.noise_range(), run.model(), weights),
             base: run.base().clone(),
             manifold: run.manifold().clone(),
-            generate,
+            config: config.clone(),
+            drawn,
             log_jacobian: run.columns().points.log_jacobian(),
             normalised: OnceLock::new(),
         }))
     }
 }
 
+/// How a run samples, as the request wants it.
+pub(crate) fn walk(config: &Config, request: &SampleRequest) -> Result<Generate, SampleError> {
+    let own = lookup(&config.sampler)?;
+    let sampler = request.sampler.map_or(Ok(own), lookup)?;
+    // The same sampler keeps the number of calls that suits the run.
+    let nfe = if sampler.name == own.name { config.nfe as usize } else { sampler.nfe };
+    let schedule = if config.rho > 0.0 { Schedule::Karras { rho: config.rho } } else { sampler.schedule };
+    Ok(Generate {
+        schedule,
+        nfe: request.nfe.unwrap_or(nfe),
+        projected: request.projected,
+        ..Generate::new(sampler, config.noise_range(), request.seed)
+    })
+}
+
 impl Run {
     /// The anchor m of a run that learns a denoiser.
     pub fn anchor(&self) -> Result<Anchor, RunError> {
         match self.config().method_spec().entry.method.anchor() {
-            Some(anchor) => anchor(self),
-            None => Err(RunError::NoDenoiser { path: self.path().into(), method: self.config().method.clone() }),
+            Some(anchor) if !self.config().is_on_pictures() => anchor(self),
+            _ => Err(RunError::NoDenoiser { path: self.path().into(), method: self.config().method.clone() }),
         }
     }
 
@@ -272,7 +318,9 @@ struct FittedDenoiser {
     denoiser: LearnedDenoiser,
     base: Arc<dyn BaseMeasure>,
     manifold: Arc<dyn Manifold>,
-    generate: Generate,
+    config: Config,
+    /// Whether the base measure draws the points at the end.
+    drawn: bool,
     log_jacobian: f64,
     /// The density, normalised when it is first needed.
     normalised: OnceLock<NormalisedBound>,
@@ -314,15 +362,7 @@ impl Fitted for FittedDenoiser {
         n: usize,
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
-        let mut generate = Generate { seed: request.seed, projected: request.projected, ..self.generate };
-        if let Some(name) = request.sampler {
-            let sampler = lookup(name)?;
-            // The run's own sampler keeps the number of calls that suits the manifold.
-            if sampler.name != generate.sampler.name {
-                generate = Generate { sampler, schedule: sampler.schedule, nfe: sampler.nfe, ..generate };
-            }
-        }
-        generate.nfe = request.nfe.unwrap_or(generate.nfe);
+        let generate = Generate { drawn: self.drawn, ..walk(&self.config, request)? };
         let drift = generate.run(&self.denoiser, self.base.as_ref(), self.manifold.as_ref(), n, sink)?;
         Ok(Sampled { drift, sampler: generate.sampler.name.into(), nfe: generate.nfe })
     }

@@ -97,6 +97,16 @@ pub trait Fitted: Send + Sync {
     /// The score to report on unseen points: as [`Fitted::log_density`], or a bound where that is sharper or cheaper.
     fn likelihood(&self, points: &Points) -> Likelihood;
 
+    /// Whether the model, with the condition that it has, knows densities.
+    fn has_density(&self) -> bool {
+        true
+    }
+
+    /// Answers from now on given this picture, whose pixels are those of the run.
+    fn see(&mut self, _picture: Vec<f32>) {
+        panic!("only models that were trained on pictures are given one");
+    }
+
     /// Answers from now on given the condition `c`, with guidance weight `guidance`.
     fn condition(&mut self, _c: Vec<f64>, _guidance: f64) {
         panic!("only models that were trained with a condition are given one");
@@ -125,7 +135,7 @@ pub(super) fn no_choice(method: &'static str, request: &SampleRequest) -> Result
 }
 
 /// Refuses a sampler and a number of calls where a sample takes one call or none.
-pub(super) fn no_walk(method: &'static str, request: &SampleRequest) -> Result<(), SampleError> {
+pub(crate) fn no_walk(method: &'static str, request: &SampleRequest) -> Result<(), SampleError> {
     no_choice(method, request)?;
     match request.nfe {
         None => Ok(()),

@@ -15,17 +15,22 @@ mod rsgm;
 
 pub use base_only::MIXTURE;
 pub use denoising::Denoising;
+pub(crate) use denoising::walk;
 pub use field::{FieldNetwork, LearnedField};
+pub(crate) use fitted::no_walk;
 pub use fitted::{Fitted, Likelihood, SampleRequest, Sampled};
 pub use options::{MethodOption, MethodSpec};
 
 use crate::{
+    condition::Kind,
+    config::Config,
     net::Layout,
+    pose::{self, PoseModel},
     run::{Run, RunError},
     train::Validation,
 };
 use burn::tensor::Device;
-use mad_core::{manifold::Manifold, noise::Anchor};
+use mad_core::{manifold::Manifold, noise::Anchor, pose::Symmetry};
 
 /// The loss of one step with its gradient.
 #[derive(Debug, Clone)]
@@ -76,9 +81,23 @@ pub trait Method: std::fmt::Debug + Send + Sync {
     /// Names and shapes of all weights.
     fn layout(&self, run: &Run) -> Layout;
 
-    /// The anchor of a denoiser D = m + σ F; `None` for methods that learn something else. Those see no condition and build on
-    /// no base measure.
+    /// The anchor of a denoiser D = m + σ F; `None` for methods that learn something else. Those build on no base measure.
     fn anchor(&self) -> Option<AnchorOf> {
+        None
+    }
+
+    /// The conditions it takes.
+    fn conditions(&self) -> &'static [Kind] {
+        &[Kind::Nothing]
+    }
+
+    /// The setting of a run on pictures that it cannot work with, and why.
+    fn refuses_settings(&self, _config: &Config) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// The model of poses of objects with this symmetry, for methods that see pictures.
+    fn poses(&self, _config: &Config, _symmetry: Symmetry) -> Option<Box<dyn PoseModel>> {
         None
     }
 
@@ -99,7 +118,7 @@ pub trait Method: std::fmt::Debug + Send + Sync {
 pub struct MethodEntry {
     /// Name in commands and configs.
     pub name: &'static str,
-    /// One line for `mad list methods`.
+    /// One line for lists.
     pub summary: &'static str,
     /// The method.
     pub method: &'static dyn Method,
@@ -115,6 +134,10 @@ pub const METHODS: &[MethodEntry] = &[
     fff::ENTRY,
     base_only::KDE,
     base_only::MIXTURE,
+    pose::EMBEDDING,
+    pose::IPDF,
+    pose::FLOW,
+    pose::BINGHAM,
 ];
 
 /// The method called `name`, without options.

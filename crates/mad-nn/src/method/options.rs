@@ -1,7 +1,7 @@
 //! Options of a method: `rsgm:generator=ambient,loss=ism`.
 
 use super::{MethodEntry, lookup};
-use crate::config::{Domain, Key};
+use crate::config::{Domain, Setting};
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -9,7 +9,7 @@ use toml::Value;
 #[derive(Debug, Clone, Copy)]
 pub struct MethodOption {
     /// Name, meaning and domain.
-    pub key: Key,
+    pub key: Setting,
     /// Value if not given, as written.
     pub default: &'static str,
 }
@@ -17,7 +17,7 @@ pub struct MethodOption {
 impl MethodOption {
     /// An option.
     pub const fn new(name: &'static str, domain: Domain, default: &'static str, summary: &'static str) -> Self {
-        Self { key: Key { name, summary, domain, neutral: false }, default }
+        Self { key: Setting::new(name, domain, summary), default }
     }
 }
 
@@ -35,7 +35,7 @@ impl MethodSpec {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let entry = lookup(name).ok_or_else(|| {
             let known: Vec<_> = super::METHODS.iter().map(|m| m.name).collect();
-            format!("one of {}, perhaps with options (`mad list methods`)", known.join(", "))
+            format!("one of {}, perhaps with options", known.join(", "))
         })?;
         let options = entry.method.options();
         let check = |option: &MethodOption, text: &str| {

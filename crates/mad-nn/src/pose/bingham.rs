@@ -1,13 +1,15 @@
 //! A mixture of Bingham laws of quaternions.
 
 use super::{
-    PoseBatch, PoseConfig, PoseError,
-    method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, asks_once},
+    method::{PoseMethod, PoseModel, PoseSamples, asks_once},
     normaliser::LogNormaliser,
 };
 use crate::{
     bridge,
+    condition::PoseBatch,
+    config::Config,
     kernel::{Activation, Plan, chain},
+    method::{MethodEntry, SampleRequest, no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -16,6 +18,7 @@ use mad_core::{
     manifold::{Quaternion, conjugate, multiply},
     pose::rotation,
     rng::{Purpose, Rng, stream},
+    sample::SampleError,
 };
 use rand::RngExt as _;
 use rand_distr::{Distribution, StandardNormal};
@@ -39,29 +42,19 @@ const FIRST_SCALE: f32 = 0.3;
 /// ln 4: from the volume 2π² of the quaternions, where each rotation has two, to the volume 8π² of the rotations.
 const LN_SCALE: f64 = 2.0 * std::f64::consts::LN_2;
 
+/// Name in commands and configs.
+const NAME: &str = "bingham";
+
 /// The mixture.
-pub(super) const ENTRY: PoseMethodEntry = PoseMethodEntry {
-    name: "bingham",
+pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    name: NAME,
     summary: "mixture of `draws` Bingham laws of quaternions, trained by likelihood and by the winner taking most",
-    method: &Mixture,
+    method: &PoseMethod {
+        settings: "batch = 128\nlearning_rate = 0.001\ndraws = 50\nwidth = 256\ndepth = 2\nsymmetrised = false",
+        refuses: asks_once,
+        model: |config, _| Box::new(Mixed::new(config)),
+    },
 };
-
-#[derive(Debug)]
-struct Mixture;
-
-impl PoseMethod for Mixture {
-    fn settings(&self) -> &'static str {
-        "images = 128\nlearning_rate = 0.001\ndraws = 50\nwidth = 256\ndepth = 2\nsymmetrised = false"
-    }
-
-    fn refuses(&self, config: &PoseConfig) -> Option<String> {
-        asks_once(config)
-    }
-
-    fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
-        Box::new(Mixed::new(config))
-    }
-}
 
 /// Σ wₖ B(q; mₖ, λₖ) with numbers that dense layers say of the image.
 ///
@@ -73,7 +66,7 @@ impl PoseMethod for Mixture {
 /// Deng et al., Deep Bingham Networks (2022). There sⱼ is a softplus and λ ≥ −900, which keeps the spread above 4.3°; here
 /// sⱼ = eᶻ and λ goes down to where the spread is about 0.2°, so that sharp laws are in reach.
 struct Mixed {
-    config: PoseConfig,
+    config: Config,
     encoder: Encoder,
     plan: Plan,
     head: Layout,
@@ -141,10 +134,10 @@ fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 impl Mixed {
-    fn new(config: &PoseConfig) -> Self {
+    fn new(config: &Config) -> Self {
         let encoder = config.build_encoder(config.features);
         let mut sizes = vec![config.features];
-        sizes.extend(std::iter::repeat_n(config.width, config.depth));
+        sizes.extend(std::iter::repeat_n(config.width as usize, config.depth as usize));
         sizes.push(NUMBERS * config.draws);
         let plan = Plan::new(&sizes, Activation::Silu);
         let head = Layout::chain(&plan);
@@ -228,7 +221,7 @@ impl PoseModel for Mixed {
     fn initialise(&self, seed: u64) -> Vec<f32> {
         let k = self.config.draws;
         let mut head = self.head.initialise_plainly(seed.wrapping_add(1));
-        let last = self.plan.layers()[self.config.depth].clone();
+        let last = self.plan.layers()[self.config.depth as usize].clone();
         head[last.weight].iter_mut().for_each(|w| *w *= FIRST_SCALE);
         let mut rng = stream(seed, Purpose::Init, 1 << 20);
         let bias = &mut head[last.bias];
@@ -257,7 +250,15 @@ impl PoseModel for Mixed {
         (mixture + winner + others).sum() / -(n as f32)
     }
 
-    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
+    fn sample(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        draws: usize,
+        request: &SampleRequest,
+    ) -> Result<PoseSamples, SampleError> {
+        no_walk(NAME, request)?;
+        let seed = request.seed;
         let laws = self.laws(weights, images);
         let mut poses = Vec::with_capacity(laws.len() * draws);
         for (i, law) in laws.iter().enumerate() {
@@ -274,7 +275,7 @@ impl PoseModel for Mixed {
         let peak = |c: &&Component| c.ln_weight - c.ln_normaliser;
         let best = |law: &Vec<Component>| law.iter().max_by(|a, b| peak(a).total_cmp(&peak(b))).map(|c| c.mode);
         let modes = laws.iter().map(|law| best(law).unwrap_or([0.0, 0.0, 0.0, 1.0])).collect();
-        Ok(PoseSamples { poses, modes: Some(modes), drift: None })
+        Ok(PoseSamples { poses, modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
     }
 
     fn log_density(&self, weights: &[f32], images: &[f32], poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {
@@ -289,6 +290,7 @@ impl PoseModel for Mixed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::testing::on_solid;
     use crate::{
         device,
         pose::{grid::Cell, testing},
@@ -297,7 +299,7 @@ mod tests {
 
     fn small() -> Mixed {
         let text = "method = 'bingham'\nsize = 16\nfeatures = 8\nwidth = 16\ndraws = 6";
-        Mixed::new(&PoseConfig::new("cube", &text.parse().unwrap()).unwrap())
+        Mixed::new(&on_solid("cube", text))
     }
 
     #[test]
@@ -360,7 +362,7 @@ mod tests {
 
     #[test]
     fn training_lowers_loss_and_spread() {
-        let text = "method = 'bingham'\nsize = 16\nwidth = 64\ndraws = 16\nimages = 64\nfeatures = 32";
+        let text = "method = 'bingham'\nsize = 16\nwidth = 64\ndraws = 16\nbatch = 64\nfeatures = 32";
         let learned = testing::learn("cone", text, 200, 3e-3);
         assert!(learned.last_loss < learned.first_loss - 0.5, "{learned:?}");
         assert!(learned.spread < 0.75 * testing::chance(Symmetry::Axial), "{learned:?}");

@@ -1,22 +1,30 @@
 //! Denoising poses given an image, with the anchors of MAD and DSM.
 
 use super::{
-    PoseBatch, PoseConfig, PoseError, PoseHead, PoseTargets, Turn,
-    head::{Equivariant, Head, Modulated, Noised},
-    method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples},
+    head::{self, Equivariant, Levels, Modulated, Noised},
+    method::{PoseModel, PoseSamples},
     space::Space,
 };
-use crate::{bridge, device, net::Layout, vision::Encoder};
+use crate::{
+    bridge,
+    condition::{PoseBatch, Turn},
+    config::{Config, Head, Targets},
+    device,
+    method::{SampleRequest, walk},
+    net::Layout,
+    vision::Encoder,
+};
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
     base::BaseMeasure,
+    likelihood::{BoundConfig, likelihood_bound},
     manifold::Manifold,
     metrics::Drift,
-    noise::{Anchor, LevelDraw},
+    noise::Anchor,
     pose::Symmetry,
     rng::{Purpose, Rng, stream},
-    sample::{BLOCK_ROWS, Denoiser, Generate, SampleError, lookup},
+    sample::{BLOCK_ROWS, Denoiser, Generate, SampleError},
 };
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -25,69 +33,34 @@ use std::sync::Arc;
 /// Noise above which one position of a picture is enough: what others add is far less than the noise.
 const COARSE: f64 = 0.1;
 
-/// The sampler of poses.
-const SAMPLER: &str = "dpm-sde";
-
-/// The posterior mean of the uniform measure as anchor.
-pub(super) const MAD: PoseMethodEntry = PoseMethodEntry {
-    name: "mad",
-    summary: "manifold aware denoising: the head adds to the posterior mean of the uniform measure",
-    method: &Anchored { base: true },
-};
-
-/// The noised point as anchor.
-pub(super) const DSM: PoseMethodEntry = PoseMethodEntry {
-    name: "dsm",
-    summary: "denoising score matching: the head adds to the noised point",
-    method: &Anchored { base: false },
-};
-
-#[derive(Debug)]
-struct Anchored {
-    base: bool,
-}
-
-impl PoseMethod for Anchored {
-    fn denoises(&self) -> bool {
-        true
-    }
-
-    fn refuses(&self, config: &PoseConfig) -> Option<String> {
-        let orbit = config.head == PoseHead::Modulated && config.targets == PoseTargets::Orbit;
-        orbit.then(|| "head = modulated does not know which poses look the same; set targets = canonical".into())
-    }
-
-    fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
-        Box::new(Denoising::new(config, self.base))
-    }
-}
-
 /// D = m + σ F with an image encoder and a head.
-struct Denoising {
-    config: PoseConfig,
+pub(crate) struct Denoising {
+    config: Config,
     space: Space,
     manifold: Arc<dyn Manifold>,
     base: Arc<dyn BaseMeasure>,
     anchor: Anchor,
     encoder: Encoder,
-    head: Box<dyn Head>,
+    head: Box<dyn head::Head>,
     layout: Layout,
 }
 
 impl Denoising {
-    fn new(config: &PoseConfig, based: bool) -> Self {
-        let symmetry = config.solid().symmetry();
+    /// The denoiser of poses of objects with this symmetry, whose anchor is the posterior mean of the uniform measure or the
+    /// noised point.
+    pub fn new(config: &Config, symmetry: Symmetry, based: bool) -> Self {
         let space = Space::new(symmetry, config.targets);
         let range = config.noise_range();
-        let (features, width, depth) = (config.features, config.width, config.depth);
-        let head: Box<dyn Head> = match (config.head, config.targets) {
-            (PoseHead::Modulated, _) => Box::new(Modulated::new(range, features, width, depth)),
-            (PoseHead::Equivariant, PoseTargets::Orbit) => {
-                Box::new(Equivariant::new(symmetry, &space, range, features, width, depth))
+        let (features, width, depth) = (config.features, config.width as usize, config.depth as usize);
+        let levels = Levels::new(range, config.level_features);
+        let head: Box<dyn head::Head> = match (config.head, config.targets) {
+            (Head::Modulated, _) => Box::new(Modulated::new(levels, features, width, depth)),
+            (Head::Equivariant, Targets::Orbit) => {
+                Box::new(Equivariant::new(symmetry, &space, levels, features, width, depth))
             }
             // A fixed representative is told from all other poses, also from those that look the same.
-            (PoseHead::Equivariant, PoseTargets::Canonical) => {
-                Box::new(Equivariant::new(Symmetry::Trivial, &space, range, features, width, depth))
+            (Head::Equivariant, _) => {
+                Box::new(Equivariant::new(Symmetry::Trivial, &space, levels, features, width, depth))
             }
         };
         let encoder = config.build_encoder(head.features());
@@ -107,7 +80,7 @@ impl Denoising {
     fn noised(&self, clean: &[[f64; 4]], rng: &mut Rng) -> (Points, Vec<f64>, Points) {
         let (d, draws) = (self.space.dim(), self.config.draws);
         let rows = clean.len() * draws;
-        let sigma = LevelDraw::LogUniform.draw(self.config.noise_range(), rows, rng);
+        let sigma = self.config.level_draw().draw(self.config.noise_range(), rows, rng);
         let mut x = Points::zeros(rows, d);
         for (i, (x, sigma)) in x.rows_mut().zip(&sigma).enumerate() {
             for (x, u) in x.iter_mut().zip(&clean[i / draws]) {
@@ -122,6 +95,25 @@ impl Denoising {
             target.iter_mut().zip(mean).for_each(|(t, mean)| *t = (mean - *t) / sigma);
         });
         (x, sigma, target)
+    }
+
+    /// The positions in which a picture is asked about. The fixed representative of a moved pose is not the moved
+    /// representative, so that only orbits can be averaged.
+    fn turns(&self) -> Vec<Turn> {
+        match self.config.targets {
+            Targets::Orbit => Turn::positions(&self.config),
+            _ => vec![Turn::NONE],
+        }
+    }
+
+    /// What the encoder says of pictures in each position.
+    fn views(&self, weights: &[f32], images: &[f32], turns: &[Turn], device: &Device) -> Vec<(Turn, Tensor<2>)> {
+        let view = |turn: &Turn| {
+            let seen = self.seen(weights, &turn.images(images, self.config.size));
+            let count = seen.len() / self.head.features();
+            (*turn, bridge::matrix_f32(seen, [count, self.head.features()], device))
+        };
+        turns.iter().map(view).collect()
     }
 
     /// What the encoder says of images, on the host.
@@ -158,17 +150,19 @@ impl PoseModel for Denoising {
         }
     }
 
-    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
+    fn sample(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        draws: usize,
+        request: &SampleRequest,
+    ) -> Result<PoseSamples, SampleError> {
         let pixels = self.config.size * self.config.size;
-        // The fixed representative of a moved pose is not the moved representative: only orbits can be averaged.
-        let turns = match self.config.targets {
-            PoseTargets::Orbit => self.config.turns(),
-            PoseTargets::Canonical => vec![Turn::NONE],
-        };
+        let turns = self.turns();
         let device = device::inference();
         let head = bridge::vector_f32(weights[self.encoder.layout().len()..].to_vec(), &device);
-        let generate =
-            Generate { nfe: self.config.nfe, ..Generate::new(lookup(SAMPLER)?, self.config.noise_range(), seed) };
+        let generate = walk(&self.config, request)?;
+        let seed = request.seed;
         // Rows of one walk stay together in one block, since each belongs to an image.
         let most = draws.clamp(1, BLOCK_ROWS);
         let group = BLOCK_ROWS / most;
@@ -182,11 +176,8 @@ impl PoseModel for Denoising {
             .with_max_len(1)
             .map(|(piece, (images, draws))| {
                 let count = images.len() / pixels;
-                let views = turns.iter().map(|turn| {
-                    let seen = self.seen(weights, &turn.images(images, self.config.size));
-                    (*turn, bridge::matrix_f32(seen, [count, self.head.features()], &device))
-                });
-                let denoiser = Given { model: self, head: &head, views: views.collect(), draws, device: &device };
+                let views = self.views(weights, images, &turns, &device);
+                let denoiser = Given { model: self, head: &head, views, draws, device: &device };
                 let generate = Generate { seed: seed.wrapping_add(piece as u64), ..generate };
                 let n = count * draws;
                 let samples = generate.collect(&denoiser, self.base.as_ref(), self.manifold.as_ref(), n)?;
@@ -200,7 +191,23 @@ impl PoseModel for Denoising {
             poses.extend(points.rows().map(|x| self.space.pose(x, &mut rng)));
             drift = drift.merge(moved);
         }
-        Ok(PoseSamples { poses, modes: None, drift: Some(drift) })
+        let sampler = (generate.sampler.name.into(), generate.nfe);
+        Ok(PoseSamples { poses, modes: None, drift: Some(drift), sampler })
+    }
+
+    fn log_ratio_bound(&self, weights: &[f32], batch: &PoseBatch, bound: &BoundConfig) -> Option<Vec<f64>> {
+        let (pixels, turns, device) = (self.config.size * self.config.size, self.turns(), device::inference());
+        let head = bridge::vector_f32(weights[self.encoder.layout().len()..].to_vec(), &device);
+        let pieces = batch.images.chunks(BLOCK_ROWS * pixels).zip(batch.poses.chunks(BLOCK_ROWS));
+        let bounds = pieces.enumerate().flat_map(|(piece, (images, poses))| {
+            let views = self.views(weights, images, &turns, &device);
+            let denoiser = Given { model: self, head: &head, views, draws: 1, device: &device };
+            let clean = poses.iter().flat_map(|pose| self.space.clean(pose)[..self.space.dim()].to_vec()).collect();
+            let clean = Points::from_vec(clean, self.space.dim());
+            let bound = BoundConfig { seed: bound.seed.wrapping_add(piece as u64), ..*bound };
+            likelihood_bound(&denoiser, self.base.as_ref(), self.config.noise_range(), &clean, &bound).per_point
+        });
+        Some(bounds.collect())
     }
 }
 

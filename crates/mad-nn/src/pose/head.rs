@@ -11,9 +11,6 @@ use mad_core::{noise::NoiseRange, pose::Symmetry};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Numbers that tell the noise level.
-const LEVEL_NUMBERS: usize = 9;
-
 /// Width, in the embedding, below which differences are no longer blown up.
 const BLUR: f64 = 0.02;
 
@@ -56,15 +53,30 @@ pub(super) trait Head: Send + Sync {
     }
 }
 
-/// ln σ on a scale from −1 to 1, with waves of it.
-fn level_numbers(sigma: f64, range: NoiseRange, out: &mut [f64]) {
-    let middle = 0.5 * (range.max.ln() + range.min.ln());
-    let half = (0.5 * (range.max.ln() - range.min.ln())).max(1e-9);
-    let level = (sigma.ln() - middle) / half;
-    out[0] = level;
-    for k in 0..(LEVEL_NUMBERS - 1) / 2 {
-        let phase = PI * 0.5 * (k + 1) as f64 * level;
-        (out[1 + 2 * k], out[2 + 2 * k]) = phase.sin_cos();
+/// Numbers that tell the noise level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Levels {
+    range: NoiseRange,
+    count: usize,
+}
+
+impl Levels {
+    /// So many numbers for levels of this range.
+    pub fn new(range: NoiseRange, count: usize) -> Self {
+        Self { range, count }
+    }
+
+    /// Sines and cosines of multiples of a quarter turn of ℓ, which is ln σ on a scale from −1 to 1; of odd numbers the first is ℓ.
+    fn write(&self, sigma: f64, out: &mut [f64]) {
+        let middle = 0.5 * (self.range.max.ln() + self.range.min.ln());
+        let half = (0.5 * (self.range.max.ln() - self.range.min.ln())).max(1e-9);
+        let level = (sigma.ln() - middle) / half;
+        let (first, waves) = out.split_at_mut(self.count % 2);
+        first.fill(level);
+        for (k, wave) in waves.chunks_exact_mut(2).take(self.count / 2).enumerate() {
+            let phase = PI * 0.5 * (k + 1) as f64 * level;
+            (wave[0], wave[1]) = phase.sin_cos();
+        }
     }
 }
 
@@ -89,7 +101,7 @@ pub(super) fn repeated(per_image: Tensor<2>, draws: usize) -> Tensor<2> {
 pub(super) struct Equivariant {
     embedding: StateEmbedding,
     dim: usize,
-    range: NoiseRange,
+    levels: Levels,
     context: usize,
     plan: Plan,
     layout: Layout,
@@ -97,22 +109,15 @@ pub(super) struct Equivariant {
 }
 
 impl Equivariant {
-    pub fn new(
-        symmetry: Symmetry,
-        space: &Space,
-        range: NoiseRange,
-        context: usize,
-        width: usize,
-        depth: usize,
-    ) -> Self {
+    pub fn new(symmetry: Symmetry, space: &Space, levels: Levels, context: usize, width: usize, depth: usize) -> Self {
         let embedding = StateEmbedding::new(symmetry);
         let m = embedding.dim();
-        let mut sizes = vec![3 * m + LEVEL_NUMBERS + 1 + context];
+        let mut sizes = vec![3 * m + levels.count + 1 + context];
         sizes.extend(std::iter::repeat_n(width, depth));
         sizes.push(m + 2);
         let plan = Plan::new(&sizes, Activation::Silu);
         let stretch = embedding.stretch();
-        Self { layout: Layout::chain(&plan), dim: space.dim(), embedding, range, context, plan, stretch }
+        Self { layout: Layout::chain(&plan), dim: space.dim(), embedding, levels, context, plan, stretch }
     }
 }
 
@@ -131,7 +136,7 @@ impl Head for Equivariant {
 
     fn answer(&self, weights: Tensor<1>, seen: Tensor<2>, noised: &Noised, device: &Device) -> Tensor<2> {
         let (m, d, rows) = (self.embedding.dim(), self.dim, noised.rows());
-        let known = LEVEL_NUMBERS + 1;
+        let known = self.levels.count + 1;
         let mut values = vec![0.0; rows * m];
         let mut slopes = vec![0.0; rows * m * d];
         let mut levels = vec![0.0; rows * known];
@@ -145,10 +150,10 @@ impl Head for Equivariant {
             .with_min_len(64)
             .for_each(|((((value, slope), level), scaled), (x, &sigma))| {
                 self.embedding.with_jacobian(x, value, slope);
-                level_numbers(sigma, self.range, level);
+                self.levels.write(sigma, level);
                 let factor = 1.0 / (1.0 + sigma * sigma).sqrt();
                 scaled.iter_mut().zip(x).for_each(|(s, x)| *s = factor * x);
-                level[LEVEL_NUMBERS] = scaled.iter().map(|s| s * s).sum::<f64>().sqrt();
+                level[known - 1] = scaled.iter().map(|s| s * s).sum::<f64>().sqrt();
             });
         let seen = repeated(seen, noised.draws);
         let guess = seen.clone().narrow(1, 0, m);
@@ -192,7 +197,7 @@ impl Head for Equivariant {
 /// with (γ, δ) = A(image) + B(level); the last layer gives a matrix M, and F = 2 M s.
 #[derive(Debug, Clone)]
 pub(super) struct Modulated {
-    range: NoiseRange,
+    levels: Levels,
     context: usize,
     width: usize,
     depth: usize,
@@ -203,22 +208,22 @@ pub(super) struct Modulated {
 const PRODUCTS: usize = 10;
 
 impl Modulated {
-    pub fn new(range: NoiseRange, context: usize, width: usize, depth: usize) -> Self {
+    pub fn new(levels: Levels, context: usize, width: usize, depth: usize) -> Self {
         let mut named: Vec<(String, Vec<usize>)> = Vec::new();
         let mut dense = |name: &str, inputs: usize, outputs: usize| {
             named.push((format!("{name}.weight"), vec![inputs, outputs]));
             named.push((format!("{name}.bias"), vec![outputs]));
         };
-        dense("input", PRODUCTS + LEVEL_NUMBERS, width);
+        dense("input", PRODUCTS + levels.count, width);
         for i in 0..depth {
             dense(&format!("block{i}.inner"), width, width);
             dense(&format!("block{i}.image"), context, 2 * width);
-            dense(&format!("block{i}.level"), LEVEL_NUMBERS, 2 * width);
+            dense(&format!("block{i}.level"), levels.count, 2 * width);
             dense(&format!("block{i}.output"), width, width);
         }
         dense("output", width, 16);
         let named: Vec<(&str, &[usize])> = named.iter().map(|(n, s)| (n.as_str(), s.as_slice())).collect();
-        Self { range, context, width, depth, layout: Layout::tensors(&named) }
+        Self { levels, context, width, depth, layout: Layout::tensors(&named) }
     }
 
     /// The dense layer whose weight is slot `index`.
@@ -245,10 +250,11 @@ impl Head for Modulated {
 
     fn answer(&self, weights: Tensor<1>, seen: Tensor<2>, noised: &Noised, device: &Device) -> Tensor<2> {
         let rows = noised.rows();
-        let mut inputs = vec![0.0; rows * (PRODUCTS + LEVEL_NUMBERS)];
+        let numbers = PRODUCTS + self.levels.count;
+        let mut inputs = vec![0.0; rows * numbers];
         let mut scaled = vec![0.0; rows * 4];
         for (((input, scaled), x), &sigma) in inputs
-            .chunks_exact_mut(PRODUCTS + LEVEL_NUMBERS)
+            .chunks_exact_mut(numbers)
             .zip(scaled.chunks_exact_mut(4))
             .zip(noised.x.chunks_exact(4))
             .zip(noised.sigma)
@@ -260,10 +266,10 @@ impl Head for Modulated {
             for (u, (i, j)) in input.iter_mut().zip(pairs) {
                 *u = 4.0 * scaled[i] * scaled[j] / (1.0 + square);
             }
-            level_numbers(sigma, self.range, &mut input[PRODUCTS..]);
+            self.levels.write(sigma, &mut input[PRODUCTS..]);
         }
-        let input = bridge::matrix(&inputs, PRODUCTS + LEVEL_NUMBERS, device);
-        let level = input.clone().narrow(1, PRODUCTS, LEVEL_NUMBERS);
+        let input = bridge::matrix(&inputs, numbers, device);
+        let level = input.clone().narrow(1, PRODUCTS, self.levels.count);
         let mut h = self.dense(&weights, 0, input);
         for i in 0..self.depth {
             let first = 2 + 8 * i;

@@ -1,17 +1,19 @@
 //! An implicit density: a network scores a rotation for an image, a grid of rotations makes a law of the scores.
 
 use super::{
-    PoseBatch, PoseConfig, PoseError,
     grid::{Cell, LN_VOLUME},
     head::repeated,
-    method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, asks_once},
+    method::{PoseMethod, PoseModel, PoseSamples, asks_once},
 };
 use crate::{
     bridge,
+    condition::PoseBatch,
+    config::Config,
     kernel::{
         Activation, Plan, chain,
         forward::{Forward, Scratch},
     },
+    method::{MethodEntry, SampleRequest, no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -20,6 +22,7 @@ use mad_core::{
     manifold::{Quaternion, conjugate, multiply},
     pose::rotation,
     rng::{Purpose, Rng, stream},
+    sample::SampleError,
 };
 use rand::RngExt as _;
 use rayon::prelude::*;
@@ -42,32 +45,24 @@ const KEPT: usize = 512;
 /// Rows that are scored at a time.
 const BLOCK: usize = 4096;
 
+/// Name in commands and configs.
+const NAME: &str = "ipdf";
+
 /// The implicit density.
-pub(super) const ENTRY: PoseMethodEntry = PoseMethodEntry {
-    name: "ipdf",
+pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    name: NAME,
     summary: "implicit density: a network scores rotations for an image, against `draws` random ones in training",
-    method: &Implicit,
+    method: &PoseMethod {
+        settings: "learning_rate = 0.001\ndraws = 512\nsymmetrised = false",
+        refuses: |config| {
+            if config.draws < 2 {
+                return Some(("draws", "it counts the rotations that are scored for a picture; at least 2".into()));
+            }
+            asks_once(config)
+        },
+        model: |config, _| Box::new(Scored::new(config)),
+    },
 };
-
-#[derive(Debug)]
-struct Implicit;
-
-impl PoseMethod for Implicit {
-    fn settings(&self) -> &'static str {
-        "learning_rate = 0.001\ndraws = 512\nsymmetrised = false"
-    }
-
-    fn refuses(&self, config: &PoseConfig) -> Option<String> {
-        if config.draws < 2 {
-            return Some("draws counts the rotations that are scored for an image; at least 2".into());
-        }
-        asks_once(config)
-    }
-
-    fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
-        Box::new(Scored::new(config))
-    }
-}
 
 /// Sines and cosines of 2ᵏ times each entry of the matrix of a rotation.
 ///
@@ -99,7 +94,7 @@ fn encoded<'a>(rotations: impl ExactSizeIterator<Item = &'a Quaternion>) -> Vec<
 /// # Reference
 /// Murphy et al., Implicit-PDF (2021). Its activation function is silu instead of relu.
 struct Scored {
-    config: PoseConfig,
+    config: Config,
     encoder: Encoder,
     plan: Plan,
     head: Layout,
@@ -177,7 +172,7 @@ impl Leaves {
 }
 
 impl Scored {
-    fn new(config: &PoseConfig) -> Self {
+    fn new(config: &Config) -> Self {
         let encoder = config.build_encoder(config.features);
         let plan = plan(QUERY_NUMBERS + config.features, config);
         let head = Layout::chain(&plan);
@@ -218,9 +213,9 @@ impl Scored {
     }
 }
 
-fn plan(inputs: usize, config: &PoseConfig) -> Plan {
+fn plan(inputs: usize, config: &Config) -> Plan {
     let mut sizes = vec![inputs];
-    sizes.extend(std::iter::repeat_n(config.width, config.depth));
+    sizes.extend(std::iter::repeat_n(config.width as usize, config.depth as usize));
     sizes.push(1);
     Plan::new(&sizes, Activation::Silu)
 }
@@ -257,14 +252,22 @@ impl PoseModel for Scored {
     }
 
     /// Samples are drawn from the cells of the grid by their share of the law, and uniformly within a cell.
-    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
+    fn sample(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        draws: usize,
+        request: &SampleRequest,
+    ) -> Result<PoseSamples, SampleError> {
+        no_walk(NAME, request)?;
+        let seed = request.seed;
         let (poses, modes): (Vec<_>, Vec<_>) = self
             .each(weights, images, |i, _, law| {
                 (law.draw(draws, &mut stream(seed, Purpose::Sample, i as u64)), law.mode())
             })
             .into_iter()
             .unzip();
-        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None })
+        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
     }
 
     /// # Formula
@@ -280,12 +283,13 @@ impl PoseModel for Scored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::testing::on_solid;
     use crate::{device, pose::testing};
     use mad_core::pose::Symmetry;
 
     fn small(text: &str) -> Scored {
         let base = "method = 'ipdf'\nsize = 16\nfeatures = 16\nwidth = 32\ndepth = 2\n";
-        Scored::new(&PoseConfig::new("cube", &format!("{base}{text}").parse().unwrap()).unwrap())
+        Scored::new(&on_solid("cube", &format!("{base}{text}")))
     }
 
     #[test]
@@ -345,7 +349,7 @@ mod tests {
         let from = weights.len() - 33;
         weights[from..].iter_mut().for_each(|w| *w = 6.0 * (rng.random::<f32>() - 0.5));
         let batch = testing::batch("cube", 16, 1);
-        let said = model.sample(&weights, &batch.images, 4000, 1).unwrap();
+        let said = model.sample(&weights, &batch.images, 4000, &SampleRequest::new(1)).unwrap();
         let at =
             |poses: &[Quaternion]| model.log_density(&weights, &batch.images, &[poses.to_vec()]).unwrap().remove(0);
         // E_p ln p from samples and from weighted uniform points.
@@ -360,7 +364,7 @@ mod tests {
 
     #[test]
     fn training_lowers_loss_and_spread() {
-        let text = "method = 'ipdf'\nsize = 16\nwidth = 64\ndepth = 2\nimages = 32\ndraws = 256\nfeatures = 32";
+        let text = "method = 'ipdf'\nsize = 16\nwidth = 64\ndepth = 2\nbatch = 32\ndraws = 256\nfeatures = 32";
         let learned = testing::learn("cone", text, 200, 3e-3);
         assert!(learned.last_loss < learned.first_loss - 0.5, "{learned:?}");
         assert!(learned.spread < 0.75 * testing::chance(Symmetry::Axial), "{learned:?}");

@@ -1,9 +1,16 @@
-//! Ways of learning poses from images.
+//! What a model of poses given pictures can do, and the methods that learn nothing else.
 
-use super::{PoseBatch, PoseConfig, PoseError};
-use crate::net::Layout;
+use crate::{
+    condition::{Kind, PoseBatch},
+    config::Config,
+    method::{Fitted, Method, Objective, SampleRequest},
+    net::Layout,
+    run::{Run, RunError},
+};
 use burn::tensor::{Device, Tensor};
-use mad_core::{manifold::Quaternion, metrics::Drift, rng::Rng};
+use mad_core::{
+    likelihood::BoundConfig, manifold::Quaternion, metrics::Drift, pose::Symmetry, rng::Rng, sample::SampleError,
+};
 
 /// A network with its loss and its answers; the weights are kept elsewhere.
 pub trait PoseModel: Send + Sync {
@@ -16,78 +23,88 @@ pub trait PoseModel: Send + Sync {
     /// The loss of a batch, open to the backward pass.
     fn loss(&self, weights: Tensor<1>, batch: &PoseBatch, rng: &mut Rng, device: &Device) -> Tensor<1>;
 
-    /// Poses drawn for each of these images.
-    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError>;
+    /// Poses drawn for each of these pictures, `draws` of each.
+    fn sample(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        draws: usize,
+        request: &SampleRequest,
+    ) -> Result<PoseSamples, SampleError>;
 
-    /// Log-density at each listed pose of each image with respect to the volume 8π² of the rotations; `None` if the method has
+    /// Log-density at each listed pose of each picture with respect to the volume 8π² of the rotations; `None` if the method has
     /// no density.
     fn log_density(&self, _weights: &[f32], _images: &[f32], _poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {
         None
     }
+
+    /// A lower bound on the log-density of the true poses with respect to the base measure, for methods that have one.
+    fn log_ratio_bound(&self, _weights: &[f32], _batch: &PoseBatch, _bound: &BoundConfig) -> Option<Vec<f64>> {
+        None
+    }
 }
 
-/// Poses drawn for images.
+/// Poses drawn for pictures.
 #[derive(Debug, Clone)]
 pub struct PoseSamples {
-    /// Image after image, as many for each.
+    /// Picture after picture, as many for each.
     pub poses: Vec<Quaternion>,
-    /// For each image the pose that the method holds for the most likely one, if it knows.
+    /// For each picture the pose that the method holds for the most likely one, if it knows.
     pub modes: Option<Vec<Quaternion>>,
     /// How far samples stood off the set before projection, for methods that walk in ambient space.
     pub drift: Option<Drift>,
+    /// The sampler, and its network calls per sample; the method's name and 1 where there is no choice.
+    pub sampler: (String, usize),
 }
 
-/// How a kind of model is made.
-pub trait PoseMethod: std::fmt::Debug + Send + Sync {
-    /// Settings that suit the method better than the general ones, as TOML.
-    fn settings(&self) -> &'static str {
-        ""
-    }
-
-    /// Whether it learns to take noise away, so that noise levels, targets and heads mean something.
-    fn denoises(&self) -> bool {
-        false
-    }
-
-    /// Why the settings cannot be, if so.
-    fn refuses(&self, _config: &PoseConfig) -> Option<String> {
-        None
-    }
-
-    /// The model of a run.
-    fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel>;
-}
-
-/// One line of [`POSE_METHODS`].
+/// A method that learns poses from pictures and nothing else.
 #[derive(Debug, Clone, Copy)]
-pub struct PoseMethodEntry {
-    /// Name in commands and configs.
-    pub name: &'static str,
-    /// One line for `mad list pose-methods`.
-    pub summary: &'static str,
-    /// The method.
-    pub method: &'static dyn PoseMethod,
+pub(crate) struct PoseMethod {
+    /// Settings that suit it better than the general ones, as TOML.
+    pub settings: &'static str,
+    /// The setting that it cannot work with, and why.
+    pub refuses: fn(&Config) -> Option<(&'static str, String)>,
+    /// The model of a run on objects with this symmetry.
+    pub model: fn(&Config, Symmetry) -> Box<dyn PoseModel>,
 }
 
-/// All methods. The first one is the default.
-pub const POSE_METHODS: &[PoseMethodEntry] = &[
-    super::denoising::MAD,
-    super::denoising::DSM,
-    super::regression::ENTRY,
-    super::ipdf::ENTRY,
-    super::flow::ENTRY,
-    super::bingham::ENTRY,
-];
+impl Method for PoseMethod {
+    fn conditions(&self) -> &'static [Kind] {
+        &[Kind::Pictures]
+    }
 
-/// Why a method that asks once about each picture cannot be, if so.
-pub(super) fn asks_once(config: &PoseConfig) -> Option<String> {
-    config.symmetrised.then(|| "it asks once about each picture; set symmetrised = false".into())
+    fn settings(&self) -> &'static str {
+        self.settings
+    }
+
+    fn refuses_settings(&self, config: &Config) -> Option<(&'static str, String)> {
+        (self.refuses)(config)
+    }
+
+    fn poses(&self, config: &Config, symmetry: Symmetry) -> Option<Box<dyn PoseModel>> {
+        Some((self.model)(config, symmetry))
+    }
+
+    fn layout(&self, run: &Run) -> Layout {
+        self.of(run).layout().clone()
+    }
+
+    fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
+        super::objective(run, self.of(run))
+    }
+
+    fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
+        Ok(super::fitted(run, self.of(run), weights))
+    }
 }
 
-/// The method called `name`.
-pub fn lookup(name: &str) -> Result<&'static PoseMethodEntry, PoseError> {
-    POSE_METHODS.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let known: Vec<&str> = POSE_METHODS.iter().map(|entry| entry.name).collect();
-        PoseError::Setting { problem: format!("method = {name}: known are {}", known.join(", ")) }
-    })
+impl PoseMethod {
+    fn of(&self, run: &Run) -> Box<dyn PoseModel> {
+        (self.model)(run.config(), run.symmetry())
+    }
+}
+
+/// Refuses to ask a method that asks once about each picture in several positions.
+pub(super) fn asks_once(config: &Config) -> Option<(&'static str, String)> {
+    config.symmetrised.then(|| ("symmetrised", "the method asks once about each picture; set it to false".into()))
 }

@@ -1,32 +1,30 @@
-//! Poses from images: given a picture of a solid, which rotations may it have?
+//! Poses from pictures: given a picture of an object, which rotations may it have?
 //!
-//! Models here see an image through an encoder of [`crate::vision`] and answer with samples of rotations. They are trained by
-//! the same loop, kept in the same checkpoints and told apart by the same registries as everything else.
+//! Models here see a picture through an encoder of [`crate::vision`] and answer with samples of rotations. Their methods are entries
+//! of [`crate::method::METHODS`], and their runs are those of [`crate::Run`].
 
 mod bingham;
-mod config;
 mod denoising;
-mod error;
+mod fitted;
 mod flow;
 mod grid;
 mod head;
-mod images;
 mod ipdf;
-mod keys;
 mod method;
 mod normaliser;
-mod pretrained;
+mod objective;
 mod regression;
-mod run;
 mod score;
 mod space;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
-pub use config::{PoseConfig, PoseHead, PoseTargets};
-pub use error::PoseError;
-pub use images::{Images, PoseBatch, Turn, test_images};
-pub use keys::POSE_KEYS;
-pub use method::{POSE_METHODS, PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, lookup};
-pub use run::{PoseFit, PoseRun, fit_pose, fit_pose_with};
-pub use score::{PoseReport, TEST_DRAWS, score_pose};
+pub(crate) use bingham::ENTRY as BINGHAM;
+pub(crate) use denoising::Denoising;
+pub(crate) use fitted::fitted;
+pub(crate) use flow::ENTRY as FLOW;
+pub(crate) use ipdf::ENTRY as IPDF;
+pub use method::{PoseModel, PoseSamples};
+pub(crate) use objective::objective;
+pub(crate) use regression::ENTRY as EMBEDDING;
+pub use score::{PoseError, PoseReport, TEST_DRAWS, score_pose};

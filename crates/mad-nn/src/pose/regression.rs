@@ -1,15 +1,20 @@
 //! Regression of the invariant embedding, with a law of the width that it expects of itself.
 
-use super::{
-    PoseBatch, PoseConfig, PoseError,
-    method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples},
+use super::method::{PoseMethod, PoseModel, PoseSamples};
+use crate::{
+    bridge,
+    condition::{PoseBatch, Turn},
+    config::Config,
+    method::{MethodEntry, SampleRequest, no_walk},
+    net::Layout,
+    vision::Encoder,
 };
-use crate::{bridge, net::Layout, vision::Encoder};
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     manifold::{Quaternion, multiply},
     pose::{Embedding, Symmetry, rotation},
     rng::{Purpose, Rng, stream},
+    sample::SampleError,
 };
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -18,25 +23,22 @@ use std::f64::consts::PI;
 /// Weight of the likelihood of the width: it must not hinder the regression.
 const WIDTH_WEIGHT: f64 = 0.01;
 
+/// Name in commands and configs.
+const NAME: &str = "embedding";
+
 /// The closed orbit law around a regressed embedding.
-pub(super) const ENTRY: PoseMethodEntry = PoseMethodEntry {
-    name: "embedding",
+pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    name: NAME,
     summary: "regression of an embedding that is invariant under the symmetry, with a normal law on the orbit around it",
-    method: &Regression,
+    method: &PoseMethod { settings: "", refuses: |_| None, model },
 };
 
-#[derive(Debug)]
-struct Regression;
-
-impl PoseMethod for Regression {
-    fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
-        let symmetry = config.solid().symmetry();
-        let embedding = Embedding::new(symmetry);
-        let encoder = config.build_encoder(embedding.dim() + 1);
-        let layout = Layout::joined([("encoder", encoder.layout())]);
-        let stretch = stretch(&embedding, &symmetry);
-        Box::new(Embedded { config: config.clone(), symmetry, embedding, encoder, layout, stretch })
-    }
+fn model(config: &Config, symmetry: Symmetry) -> Box<dyn PoseModel> {
+    let embedding = Embedding::new(symmetry);
+    let encoder = config.build_encoder(embedding.dim() + 1);
+    let layout = Layout::joined([("encoder", encoder.layout())]);
+    let stretch = stretch(&embedding, &symmetry);
+    Box::new(Embedded { config: config.clone(), symmetry, embedding, encoder, layout, stretch })
 }
 
 /// Dimension of the set of poses that look different.
@@ -67,7 +69,7 @@ fn stretch(embedding: &Embedding, symmetry: &Symmetry) -> f64 {
 }
 
 struct Embedded {
-    config: PoseConfig,
+    config: Config,
     symmetry: Symmetry,
     embedding: Embedding,
     encoder: Encoder,
@@ -87,7 +89,7 @@ impl Embedded {
     fn guesses(&self, weights: &[f32], images: &[f32]) -> Vec<Guess> {
         let (size, m) = (self.config.size, self.embedding.dim());
         let pixels = size * size;
-        let turns = self.config.turns();
+        let turns = Turn::positions(&self.config);
         let count = images.len() / pixels;
         let mut sums = vec![0.0; count * m];
         let mut widths = vec![0.0; count];
@@ -136,7 +138,15 @@ impl PoseModel for Embedded {
         (off + likelihood * WIDTH_WEIGHT).sum() / n as f32
     }
 
-    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
+    fn sample(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        draws: usize,
+        request: &SampleRequest,
+    ) -> Result<PoseSamples, SampleError> {
+        no_walk(NAME, request)?;
+        let seed = request.seed;
         let guesses = self.guesses(weights, images);
         let mut poses = Vec::with_capacity(guesses.len() * draws);
         for (i, guess) in guesses.iter().enumerate() {
@@ -149,7 +159,7 @@ impl PoseModel for Embedded {
             }
         }
         let modes = guesses.into_iter().map(|guess| guess.pose).collect();
-        Ok(PoseSamples { poses, modes: Some(modes), drift: None })
+        Ok(PoseSamples { poses, modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
     }
 
     /// # Formula

@@ -1,10 +1,15 @@
 //! The score of a pose model on images it has not seen.
 
-use super::{PoseError, PoseRun, PoseSamples, test_images};
+use super::PoseSamples;
+use crate::{
+    method::SampleRequest,
+    run::{Part, Run, RunError},
+};
 use mad_core::{
     manifold::Quaternion,
     metrics::Drift,
     pose::{Answer, PoseScore, Symmetry, score},
+    sample::SampleError,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -34,29 +39,39 @@ pub struct PoseReport {
     pub seconds_per_thousand: f64,
 }
 
-/// Scores the weights after `step` steps, or the last ones, on `count` test images with `draws` samples each.
+/// Why a run on pictures cannot be scored.
+#[derive(Debug, thiserror::Error)]
+pub enum PoseError {
+    /// The run folder or its pictures cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Sampling failed.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+}
+
+/// Scores the selected weights, or those after `step` steps, on at most `count` test pictures with `draws` samples each. `None` for
+/// a run on points, and where there are no pictures or no draws.
 pub fn score_pose(
-    run: &PoseRun,
+    run: &Run,
     step: Option<u64>,
     count: usize,
     draws: usize,
-    seed: u64,
-) -> Result<PoseReport, PoseError> {
-    let weights = match step {
-        Some(step) => run.weights_at(step)?,
-        None => run.weights()?,
-    };
-    let test = test_images(run.config(), count)?;
-    let symmetry = run.config().solid().symmetry();
+    request: &SampleRequest,
+) -> Result<Option<PoseReport>, PoseError> {
+    let Some(model) = run.poses() else { return Ok(None) };
+    let step = step.map_or_else(|| run.selected_step(), Ok).map_err(RunError::from)?;
+    let weights = run.state(step).map_err(RunError::from)?.weights.ema;
+    let test = run.pictures(Part::Test, count)?;
+    let symmetry = run.symmetry();
     let begun = std::time::Instant::now();
-    let PoseSamples { poses, modes, drift } = run.model().sample(&weights, &test.images, draws, seed)?;
+    let PoseSamples { poses, modes, drift, .. } = model.sample(&weights, &test.images, draws, request)?;
     let seconds = begun.elapsed().as_secs_f64();
     let modes = modes.unwrap_or_else(|| medoids(&symmetry, &poses, draws));
     let samples = poses.chunks(draws.max(1)).map(<[Quaternion]>::to_vec);
     let answers: Vec<Answer> =
         test.poses.iter().zip(samples).map(|(truth, samples)| Answer { truth: *truth, samples, mode: None }).collect();
-    let nothing = || PoseError::Setting { problem: "a score needs at least one image and one sample".into() };
-    let mut score = score(symmetry, &answers).ok_or_else(nothing)?;
+    let Some(mut score) = score(symmetry, &answers) else { return Ok(None) };
     let off = test.poses.iter().zip(&modes).map(|(truth, mode)| symmetry.distance(mode, truth).to_degrees());
     score.mode_error = Some(off.sum::<f64>() / modes.len().max(1) as f64);
     let listed = symmetry.some(MOST_LISTED);
@@ -68,13 +83,13 @@ pub fn score_pose(
         .collect();
     let pixels = test.images.len() / test.poses.len().max(1);
     let seen = &test.images[..orbits.len() * pixels];
-    let log_likelihood = run.model().log_density(&weights, seen, &orbits).map(|densities| {
+    let log_likelihood = model.log_density(&weights, seen, &orbits).map(|densities| {
         let per_image = densities.iter().map(|image| image.iter().sum::<f64>() / image.len() as f64);
         per_image.sum::<f64>() / densities.len().max(1) as f64
     });
     let images = test.poses.len();
     let seconds_per_thousand = 1e3 * seconds / (images * draws).max(1) as f64;
-    Ok(PoseReport { images, draws, score, drift, log_likelihood, seconds_per_thousand })
+    Ok(Some(PoseReport { images, draws, score, drift, log_likelihood, seconds_per_thousand }))
 }
 
 /// For each image the sample that is nearest to the others.

@@ -1,6 +1,6 @@
 //! Where the noise lives: the set on which the poses of one image lie, inside Euclidean space.
 
-use super::{PoseTargets, Turn};
+use crate::{condition::Turn, config::Targets};
 use mad_core::{
     manifold::{BuildContext, Manifold, Quaternion, build},
     pose::{Embedding, Symmetry, orbit_mean, rotation},
@@ -27,12 +27,12 @@ pub(super) enum Space {
 }
 
 impl Space {
-    pub fn new(symmetry: Symmetry, targets: PoseTargets) -> Self {
+    pub fn new(symmetry: Symmetry, targets: Targets) -> Self {
         match (targets, symmetry) {
-            (PoseTargets::Canonical, symmetry) => Space::Canonical(symmetry),
-            (PoseTargets::Orbit, Symmetry::Axial) => Space::Axes { flip: false },
-            (PoseTargets::Orbit, Symmetry::AxialFlip) => Space::Axes { flip: true },
-            (PoseTargets::Orbit, symmetry) => Space::Orbit(symmetry),
+            (Targets::Canonical, symmetry) => Space::Canonical(symmetry),
+            (_, Symmetry::Axial) => Space::Axes { flip: false },
+            (_, Symmetry::AxialFlip) => Space::Axes { flip: true },
+            (_, symmetry) => Space::Orbit(symmetry),
         }
     }
 
@@ -223,7 +223,7 @@ mod tests {
     };
 
     fn spaces() -> Vec<(Symmetry, Space)> {
-        let both = [PoseTargets::Orbit, PoseTargets::Canonical];
+        let both = [Targets::Orbit, Targets::Canonical];
         SOLIDS.iter().flat_map(|s| both.map(|targets| (s.symmetry(), Space::new(s.symmetry(), targets)))).collect()
     }
 

@@ -1,11 +1,26 @@
 //! What the tests of several methods share.
 
-use super::{PoseBatch, PoseConfig, PoseModel, method};
-use crate::{bridge, device, optim::Weights};
+use super::PoseModel;
+use crate::{
+    bridge,
+    condition::{Condition, PoseBatch},
+    config::{Config, Partial},
+    device,
+    method::SampleRequest,
+    optim::Weights,
+};
 use mad_core::{
+    manifold::Rotations,
     pose::{Solid, Symmetry, View, rotation},
     rng::{Purpose, stream},
 };
+
+/// Settings of a run on pictures of a solid.
+pub(crate) fn on_solid(solid: &str, text: &str) -> Config {
+    let mut settings = Partial::from_toml(text, "test").unwrap();
+    settings.flag("test", "condition", Condition::of_solid(solid)).unwrap();
+    Config::resolve(&settings, &Rotations::new(None)).unwrap()
+}
 
 /// Pictures of a solid at random poses.
 pub(super) fn batch(solid: &str, size: usize, count: usize) -> PoseBatch {
@@ -34,14 +49,14 @@ pub(super) struct Learned {
 
 /// Trains on new pictures in every step and draws samples for pictures not seen before.
 pub(super) fn learn(solid: &str, text: &str, steps: u64, rate: f64) -> Learned {
-    let config = PoseConfig::new(solid, &text.parse().unwrap()).unwrap();
-    let model = method::lookup(&config.method).unwrap().method.model(&config);
+    let config = on_solid(solid, text);
+    let model = config.method_spec().entry.method.poses(&config, Solid::lookup(solid).unwrap().symmetry()).unwrap();
     let adam = config.training().adam;
     let mut weights = Weights::new(model.initialise(1));
     let device = device::training();
     let mut losses = Vec::new();
     for step in 0..steps {
-        let batch = drawn(solid, config.size, config.images, 1, step);
+        let batch = drawn(solid, config.size, config.batch as usize, 1, step);
         let mut rng = stream(1, Purpose::Train, step);
         let (loss, gradient) =
             bridge::differentiate(&mut weights.model, &device, |w| model.loss(w, &batch, &mut rng, &device));
@@ -51,8 +66,8 @@ pub(super) fn learn(solid: &str, text: &str, steps: u64, rate: f64) -> Learned {
     let tenth = (losses.len() / 10).max(1);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let test = batch(solid, config.size, 24);
-    let samples = model.sample(&weights.model, &test.images, 8, 3).unwrap().poses;
-    let symmetry = config.solid().symmetry();
+    let samples = model.sample(&weights.model, &test.images, 8, &SampleRequest::new(3)).unwrap().poses;
+    let symmetry = Solid::lookup(solid).unwrap().symmetry();
     let off: Vec<f64> =
         samples.chunks_exact(8).zip(&test.poses).flat_map(|(s, t)| s.iter().map(|q| symmetry.distance(q, t))).collect();
     Learned {

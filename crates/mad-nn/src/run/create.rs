@@ -1,11 +1,16 @@
 //! Making a run folder: all of it or nothing.
 
 use super::{Part, Run, RunError, RunInfo, SupportRecord, text_file::require_readable};
-use crate::{config::Config, disk::Disk, memory};
+use crate::{
+    condition::{Condition, PictureParts, Pictures, pretrained},
+    config::Config,
+    disk::Disk,
+    memory,
+};
 use mad_core::{
     Points,
     base::BaseChoice,
-    data::{Columns, SplitSummary, points_to_npy},
+    data::{Columns, SplitSummary, points_to_npy, singles_to_npy},
     manifold::{Manifold, PointTable},
 };
 use serde::{Deserialize, Serialize};
@@ -72,6 +77,8 @@ pub struct Contents {
     pub parts: Parts,
     /// Conditions, one row per point.
     pub conditions: Option<Parts>,
+    /// Pictures in files, one per point.
+    pub pictures: Option<PictureParts>,
     /// How points stand in files: written to `columns.json` and handed back by [`Run::columns`](super::Run::columns).
     pub columns: RunColumns,
     /// Finite sets the manifold is made of.
@@ -87,7 +94,7 @@ impl Contents {
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let problem = |problem: String| Err(RunError::Contents { problem });
         let dim = self.manifold.ambient_dim();
-        if self.parts.train.is_empty() {
+        if self.parts.train.is_empty() && !matches!(self.config.conditioned_on(), Condition::Solid(_)) {
             return problem("the training part is empty; a fit needs at least one row".into());
         }
         if self.config.manifold != self.manifold.spec() {
@@ -103,6 +110,10 @@ impl Contents {
             if let Some(row) = points.rows().position(|row| row.iter().any(|v| !v.is_finite())) {
                 return problem(format!("row {} of the {} part is not finite", row + 1, part.name()));
             }
+            let pixels = self.config.size * self.config.size;
+            if self.pictures.as_ref().is_some_and(|pictures| pictures.get(part).len() != points.len() * pixels) {
+                return problem(format!("the pictures of the {} part do not match its rows", part.name()));
+            }
             if let Some(conditions) = &self.conditions {
                 let conditions = conditions.get(part);
                 if conditions.len() != points.len() || conditions.as_slice().iter().any(|v| !v.is_finite()) {
@@ -116,6 +127,7 @@ impl Contents {
         if self.conditions.is_some() && !self.config.fresh.is_empty() {
             return problem(format!("fresh = {} makes points without a condition", self.config.fresh));
         }
+        pretrained(&self.config)?;
         let run = self.planned()?;
         run.fresh()?;
         memory::require(run.layout().len())?;
@@ -151,6 +163,12 @@ impl Contents {
                 arrays.push((format!("{}_condition", part.name()), points_to_npy(conditions.get(part))));
             }
         }
+        let pixels = self.config.size * self.config.size;
+        for part in Part::ALL {
+            if let Some(pictures) = &self.pictures {
+                arrays.push((format!("{}_picture", part.name()), singles_to_npy(pictures.get(part), pixels)));
+            }
+        }
         for (i, (name, support)) in self.supports.iter().enumerate() {
             let file = format!("support{i}");
             arrays.push((file.clone(), points_to_npy(&support.points)));
@@ -166,6 +184,12 @@ impl Contents {
         let files = arrays.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
         let files = files.chain(texts.iter().map(|(name, text)| (*name, text.as_bytes())));
         info.data = files.map(|(name, bytes)| (name.to_string(), blake3::hash(bytes).to_hex().to_string())).collect();
+        // An archive is read where it stands, and must stay what it is.
+        if let Condition::Solid(solid) = self.config.conditioned_on()
+            && !self.config.archive.is_empty()
+        {
+            info.data.insert("archive".into(), Pictures::of_solid(&self.config, solid)?.hash());
+        }
         info.data_hash = RunInfo::hash_of(&info.data);
         Ok(Files { arrays, texts, info })
     }

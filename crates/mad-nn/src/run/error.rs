@@ -1,6 +1,6 @@
 //! What can be wrong with a run folder.
 
-use crate::{checkpoint::CheckpointError, config::Difference, memory::MemoryError};
+use crate::{checkpoint::CheckpointError, condition::PictureError, config::Difference, memory::MemoryError};
 use std::{io, path::PathBuf};
 
 /// A run folder that cannot be made or used.
@@ -18,19 +18,22 @@ pub enum RunError {
         source: io::Error,
     },
     /// There is no run in this folder.
-    #[error("{}: not a run folder (no run.json); make one with `mad fit`", path.display())]
+    #[error("{}: not a run folder (no run.json); fit a model first", path.display())]
     NotARun {
         /// The folder.
         path: PathBuf,
     },
-    /// The folder holds a run of another kind.
-    #[error("{}: a run on pictures; ask it with `mad pose`, score it with `mad eval`", path.display())]
-    OnPictures {
+    /// The folder is of version 0.1, which kept runs on pictures apart.
+    #[error(
+        "{}: a run on pictures of version 0.1 (pose.json), which is not read; fit again with the settings of its config.toml, \
+         where images is now batch, flow is rotation-flow, and solid = NAME is condition = picture=symsol:NAME", path.display()
+    )]
+    PoseFolder {
         /// The folder.
         path: PathBuf,
     },
     /// The folder already holds something.
-    #[error("{}: already holds a run or other files; add --resume to continue it, or choose another --out", path.display())]
+    #[error("{}: already holds a run or other files; resume that run, or choose another folder", path.display())]
     Occupied {
         /// The folder.
         path: PathBuf,
@@ -55,7 +58,7 @@ pub enum RunError {
         method: String,
     },
     /// Another process trains in this folder.
-    #[error("{}: process {holder} is training in this folder; wait for it or choose another --out", path.display())]
+    #[error("{}: process {holder} is training in this folder; wait for it, or choose another folder", path.display())]
     Locked {
         /// The folder.
         path: PathBuf,
@@ -98,7 +101,7 @@ pub enum RunError {
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A resumed run asks for other settings.
-    #[error("{}: settings differ from those of the run: {}; give those it began with, or another --out", path.display(), list(differences))]
+    #[error("{}: settings differ from those of the run: {}; give those it began with, or another folder", path.display(), list(differences))]
     ConfigChanged {
         /// The folder.
         path: PathBuf,
@@ -106,13 +109,16 @@ pub enum RunError {
         differences: Vec<Difference>,
     },
     /// A resumed run brings other data.
-    #[error("{}: the data differ from those of the run: {what}; give those it began with, or another --out", path.display())]
+    #[error("{}: the data differ from those of the run: {what}; give those it began with, or another folder", path.display())]
     DataChanged {
         /// The folder.
         path: PathBuf,
         /// Which parts, with hashes.
         what: String,
     },
+    /// Pictures, or the weights of their encoder, cannot be used.
+    #[error(transparent)]
+    Pictures(#[from] PictureError),
     /// The parts do not fit the manifold or each other.
     #[error("{problem}")]
     Contents {
@@ -135,6 +141,7 @@ impl RunError {
         match self {
             RunError::Io { .. } => true,
             RunError::Checkpoint(e) => e.is_io(),
+            RunError::Pictures(e) => e.is_io(),
             _ => false,
         }
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
 /// Version of the form of run folders.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Contents of `run.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

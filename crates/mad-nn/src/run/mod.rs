@@ -1,4 +1,4 @@
-//! Run folders: everything a run was made from and has become, enough to go on, to sample and to judge.
+//! Run folders: everything a run was made from and has become, enough to continue, to sample and to judge.
 //!
 //! ```text
 //! RUN/
@@ -6,7 +6,7 @@
 //! ├─ run.json        version, seed, rows, hashes
 //! ├─ columns.json    how points stand in files
 //! ├─ base.json       the base measure
-//! ├─ data/           train.npy, validation.npy, test.npy; conditions; finite sets
+//! ├─ data/           train.npy, validation.npy, test.npy; conditions, pictures; finite sets
 //! ├─ metrics.jsonl   one line per logged loss and per validation
 //! ├─ timing.jsonl    seconds, which no two runs share, and the device
 //! ├─ source.json     the data as they were named on the command line; for reports only
@@ -26,17 +26,18 @@ pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
 pub use prepare::PrepareError;
 
-pub(crate) use create::{create, make_folder};
+pub(crate) use create::create;
 pub(crate) use lock::Lock;
 use text_file::bytes;
 pub(crate) use text_file::text;
 
 use crate::{
     checkpoint::{self, CheckpointError, Identity, State},
+    condition::{Condition, PoseBatch, part_of_solid, symmetry_of},
     config::Config,
     method::Fitted,
     net::{Layout, Model},
-    pose::PoseRun,
+    pose::PoseModel,
     train::{Fresh, TrainingStatus},
 };
 use mad_core::{
@@ -44,6 +45,7 @@ use mad_core::{
     base::{BaseChoice, BaseMeasure},
     data::points_from_npy,
     manifold::{BuildContext, Manifold, PointTable, build},
+    pose::Symmetry,
 };
 use serde::de::DeserializeOwned;
 use std::{
@@ -93,8 +95,8 @@ pub struct Run {
 impl Run {
     /// Opens a run folder and builds its manifold and base measure.
     pub fn open(path: &Path) -> Result<Self, RunError> {
-        if PoseRun::is_at(path) {
-            return Err(RunError::OnPictures { path: path.into() });
+        if path.join("pose.json").is_file() {
+            return Err(RunError::PoseFolder { path: path.into() });
         }
         if !path.join("run.json").is_file() {
             return Err(RunError::NotARun { path: path.into() });
@@ -182,6 +184,31 @@ impl Run {
     /// The network of a denoising method, without weights.
     pub fn model(&self) -> Model {
         self.config.model(self.manifold.ambient_dim(), self.info.condition)
+    }
+
+    /// The rotations after which what the pictures of this run show looks the same; the identity alone on points.
+    pub fn symmetry(&self) -> Symmetry {
+        symmetry_of(&self.config.conditioned_on(), &self.config.manifold).unwrap_or(Symmetry::Trivial)
+    }
+
+    /// The model of poses, without weights; `None` for runs on points.
+    pub fn poses(&self) -> Option<Box<dyn PoseModel>> {
+        let method = self.config.method_spec().entry.method;
+        self.config.is_on_pictures().then(|| method.poses(&self.config, self.symmetry())).flatten()
+    }
+
+    /// At most `most` pictures of a part with their poses. Those of solids are rendered or read from the archive, and training has
+    /// no fixed ones; a run without pictures has none.
+    pub fn pictures(&self, part: Part, most: usize) -> Result<PoseBatch, RunError> {
+        match self.config.conditioned_on() {
+            Condition::Solid(solid) => Ok(part_of_solid(&self.config, solid, part, most)?),
+            Condition::Files(_) => {
+                let pixels = self.array(&format!("{}_picture", part.name()))?;
+                let images = pixels.as_slice().iter().map(|v| *v as f32).collect();
+                Ok(PoseBatch::new(images, &self.part(part)?).head(most))
+            }
+            Condition::Nothing | Condition::Columns(_) => Ok(PoseBatch::default()),
+        }
     }
 
     /// What the checkpoints of this run belong to.

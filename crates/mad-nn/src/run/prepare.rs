@@ -1,16 +1,20 @@
 //! From a table to what a run is made from: settings resolved, rows divided, real columns standardised.
 
 use super::{Contents, Parts, RunColumns};
-use crate::config::{Config, ConfigError, FITTED_BASES, Partial};
+use crate::{
+    condition::{Condition, PictureError, PictureParts},
+    config::{Config, ConfigError, FITTED_BASES, Partial},
+};
 use mad_core::{
     Points,
     base::{
         BaseChoice,
         fit::{FitError, FitOptions, fit_kde, fit_mixture},
     },
-    data::{self, Columns, DataError, FRACTIONS, Loaded, Split, Table, duplicates, read_base},
-    manifold::Manifold,
+    data::{self, ColumnOptions, Columns, DataError, FRACTIONS, Loaded, Split, Table, duplicates, read_base},
+    manifold::{Manifold, Rotations},
 };
+use std::{path::Path, sync::Arc};
 
 /// Why a table and settings do not make a run.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +25,9 @@ pub enum PrepareError {
     /// The base measure, the division of the rows or the condition columns cannot be had.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A picture cannot be read.
+    #[error(transparent)]
+    Pictures(#[from] PictureError),
     /// No base measure could be fitted to the data.
     #[error("base: {0}")]
     Fit(#[from] FitError),
@@ -32,6 +39,27 @@ impl Contents {
     /// `table` is the one that `loaded` came from; the columns of the condition, if the settings name any, are read from it.
     pub fn new(table: &Table, loaded: Loaded, settings: &Partial) -> Result<Self, PrepareError> {
         Self::with_base(table, loaded, settings, None)
+    }
+
+    /// A run on pictures of a solid, which are rendered or stand in an archive: `settings` name the solid as their condition.
+    pub fn of_solid(settings: &Partial) -> Result<Self, PrepareError> {
+        let manifold: Arc<dyn Manifold> = Arc::new(Rotations::new(None));
+        let config = Config::resolve(settings, manifold.as_ref())?;
+        let names = ["qx", "qy", "qz", "qw"].map(str::to_owned).to_vec();
+        let form = Table::numbers("poses", Some(names), 4, vec![0.0, 0.0, 0.0, 1.0]);
+        let columns = Columns::find(&manifold.layout(), &form, &ColumnOptions::default())?;
+        let none = Points::new(4);
+        Ok(Self {
+            manifold,
+            base: BaseChoice::Default,
+            parts: Parts { train: none.clone(), validation: none.clone(), test: none },
+            conditions: None,
+            pictures: None,
+            columns: RunColumns { points: columns, condition: None },
+            supports: Vec::new(),
+            config,
+            split: None,
+        })
     }
 
     /// As [`Contents::new`], with the base measure that was fitted before if the settings ask for a fitted one: a run that goes on
@@ -46,20 +74,24 @@ impl Contents {
         let config = Config::resolve_for(settings, manifold.as_ref(), Some(duplicates(&points).distinct))?;
         let split = Split::by(&config.split_rule(), table, manifold.as_ref(), &points, FRACTIONS, config.seed)?;
         columns.fit(&mut points, &split.train);
-        let (condition, conditions) = match config.condition.as_str() {
-            "" => (None, None),
-            names => {
-                let (condition, values) = condition_columns(table, names, &split)?;
+        let (condition, conditions) = match config.conditioned_on() {
+            Condition::Nothing | Condition::Solid(_) | Condition::Files(_) => (None, None),
+            Condition::Columns(names) => {
+                let (condition, values) = condition_columns(table, &names, &split)?;
                 let own = columns.roles();
                 if let Some((name, _)) =
                     condition.roles().into_iter().find(|(name, _)| own.iter().any(|o| o.0 == *name))
                 {
                     let problem = format!("`{name}` holds the points themselves; a condition is another column");
-                    let (file, selection) = (table.source().to_owned(), names.to_owned());
+                    let (file, selection) = (table.source().to_owned(), names);
                     return Err(DataError::Selection { file, selection, problem }.into());
                 }
                 (Some(condition), Some(Parts::cut(&values, &split)))
             }
+        };
+        let pictures = match config.conditioned_on() {
+            Condition::Files(column) => Some(read_pictures(table, &column, &split, config.size)?),
+            _ => None,
         };
         let mut parts = Parts::cut(&points, &split);
         // Large tables are not held twice.
@@ -77,7 +109,7 @@ impl Contents {
             (text, _) => read_base(text, manifold.ambient_dim())?,
         };
         let columns = RunColumns { points: columns, condition };
-        Ok(Self { manifold, base, parts, conditions, columns, supports, config, split: Some(summary) })
+        Ok(Self { manifold, base, parts, conditions, pictures, columns, supports, config, split: Some(summary) })
     }
 }
 
@@ -107,4 +139,21 @@ fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Colum
     let mut values = columns.decode(table)?.points;
     columns.fit(&mut values, &split.train);
     Ok((columns, values))
+}
+
+/// The pictures that a column names, beside the file of the table.
+fn read_pictures(table: &Table, column: &str, split: &Split, size: usize) -> Result<PictureParts, PrepareError> {
+    let selection = |problem: String| DataError::Selection {
+        file: table.source().to_owned(),
+        selection: column.to_owned(),
+        problem,
+    };
+    let place = (0..table.width()).find(|c| table.column_name(*c).eq_ignore_ascii_case(column));
+    let place = place.ok_or_else(|| selection("there is no such column of file names".into()))?;
+    let folder = Path::new(table.source()).parent().unwrap_or(Path::new(""));
+    let names = |rows: &[usize]| -> Vec<String> {
+        rows.iter().map(|row| table.row(*row).swap_remove(place).to_string()).collect()
+    };
+    let parts = [names(&split.train), names(&split.validation), names(&split.test)];
+    Ok(PictureParts::read(folder, [&parts[0], &parts[1], &parts[2]], size)?)
 }

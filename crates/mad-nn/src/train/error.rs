@@ -28,7 +28,9 @@ pub enum TrainError {
         checkpoint: Option<PathBuf>,
     },
     /// The observer gave up.
-    #[error("training was given up at step {step} by what watched it; `--resume` goes on from the newest checkpoint")]
+    #[error(
+        "training was given up at step {step} by what watched it; resumed, it continues from the newest checkpoint"
+    )]
     GivenUp {
         /// Steps done.
         step: u64,

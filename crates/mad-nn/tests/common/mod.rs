@@ -83,6 +83,7 @@ pub fn contents(spec: &str, settings: &[&str]) -> Contents {
         base: BaseChoice::Default,
         parts,
         conditions: None,
+        pictures: None,
         columns,
         supports: supports(spec),
         config,

@@ -3,16 +3,18 @@
 mod maps;
 
 use super::{
-    PoseBatch, PoseConfig, PoseError,
     grid::LN_VOLUME,
-    method::{PoseMethod, PoseMethodEntry, PoseModel, PoseSamples, asks_once},
+    method::{PoseMethod, PoseModel, PoseSamples, asks_once},
 };
 use crate::{
     bridge,
+    condition::PoseBatch,
+    config::Config,
     kernel::{
         Activation, Plan, chain,
         forward::{Forward, Scratch},
     },
+    method::{MethodEntry, SampleRequest, no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -21,6 +23,7 @@ use mad_core::{
     manifold::Quaternion,
     pose::rotation,
     rng::{Purpose, Rng, stream},
+    sample::SampleError,
 };
 use maps::{Circle, MAP, Projective, REACH, axes, turned};
 use rayon::prelude::*;
@@ -34,29 +37,19 @@ const FIRST_SCALE: f32 = 0.1;
 /// Samples of each image among which the most likely one is looked for, at least.
 const CANDIDATES: usize = 64;
 
+/// Name in commands and configs.
+const NAME: &str = "rotation-flow";
+
 /// The flow.
-pub(super) const ENTRY: PoseMethodEntry = PoseMethodEntry {
-    name: "flow",
+pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    name: NAME,
     summary: "normalising flow: `depth` Möbius couplings of `draws` centres with projective maps of quaternions between them",
-    method: &Flow,
+    method: &PoseMethod {
+        settings: "batch = 128\nlearning_rate = 0.001\ndepth = 12\ndraws = 16\nwidth = 64\nsymmetrised = false",
+        refuses: asks_once,
+        model: |config, _| Box::new(Coupled::new(config)),
+    },
 };
-
-#[derive(Debug)]
-struct Flow;
-
-impl PoseMethod for Flow {
-    fn settings(&self) -> &'static str {
-        "images = 128\nlearning_rate = 0.001\ndepth = 12\ndraws = 16\nwidth = 64\nsymmetrised = false"
-    }
-
-    fn refuses(&self, config: &PoseConfig) -> Option<String> {
-        asks_once(config)
-    }
-
-    fn model(&self, config: &PoseConfig) -> Box<dyn PoseModel> {
-        Box::new(Coupled::new(config))
-    }
-}
 
 /// A flow from the poses of an image to the uniform law, in quaternions.
 ///
@@ -75,7 +68,7 @@ impl PoseMethod for Flow {
 /// Liu et al., Delving into Discrete Normalizing Flows on SO(3) Manifold for Probabilistic Rotation Modeling (2023). There W is a
 /// free matrix and wₖ shrinks by 1/(1 + |w|), here by 1/√(1 + |w|²), which is smooth at zero.
 struct Coupled {
-    config: PoseConfig,
+    config: Config,
     encoder: Encoder,
     /// Dense layers from the image to the first map.
     first: Plan,
@@ -86,22 +79,22 @@ struct Coupled {
 }
 
 impl Coupled {
-    fn new(config: &PoseConfig) -> Self {
+    fn new(config: &Config) -> Self {
         let encoder = config.build_encoder(config.features);
         let plan = |inputs: usize, outputs: usize| {
             let mut sizes = vec![inputs];
-            sizes.extend(std::iter::repeat_n(config.width, HIDDEN));
+            sizes.extend(std::iter::repeat_n(config.width as usize, HIDDEN));
             sizes.push(outputs);
             Plan::new(&sizes, Activation::Silu)
         };
         let (first, coupling) = (plan(config.features, MAP), plan(3 + config.features, 4 * config.draws));
         let mut names = vec!["encoder".to_string(), "first".to_string()];
         let mut parts = vec![encoder.layout().clone(), Layout::chain(&first)];
-        for i in 0..config.depth {
+        for i in 0..config.depth as usize {
             names.push(format!("coupling{i}"));
             parts.push(Layout::chain(&coupling));
         }
-        for i in 0..config.depth - 1 {
+        for i in 0..config.depth as usize - 1 {
             names.push(format!("map{i}"));
             parts.push(Layout::tensors(&[("weight", &[4, 4])]));
         }
@@ -126,11 +119,11 @@ impl Coupled {
         let q = bridge::matrix(&flat, 4, device);
         let map = chain(seen.clone(), self.part(weights, 1), &self.first);
         let (mut q, mut stretch) = projected(map.reshape([n, 4, 4]), q, device);
-        for i in 0..self.config.depth {
+        for i in 0..self.config.depth as usize {
             let (turned, grown) = self.coupled(self.part(weights, 2 + i), i, &seen, q);
             (q, stretch) = (turned, stretch + grown);
-            if i + 1 < self.config.depth {
-                let map = self.part(weights, 2 + self.config.depth + i).reshape([1, 4, 4]);
+            if i + 1 < self.config.depth as usize {
+                let map = self.part(weights, 2 + self.config.depth as usize + i).reshape([1, 4, 4]);
                 let (mapped, grown) = projected(map, q, device);
                 (q, stretch) = (mapped, stretch + grown);
             }
@@ -175,7 +168,7 @@ impl Coupled {
             let from = self.start(index);
             &weights[from..from + self.parts[index].len()]
         };
-        let depth = self.config.depth;
+        let depth = self.config.depth as usize;
         Ready {
             model: self,
             first: Forward::new(self.first.clone(), part(1)),
@@ -300,7 +293,7 @@ impl PoseModel for Coupled {
     fn initialise(&self, seed: u64) -> Vec<f32> {
         let mut weights = self.encoder.initialise(seed);
         for (i, part) in self.parts.iter().enumerate().skip(1) {
-            let chained = i < 2 + self.config.depth;
+            let chained = i < 2 + self.config.depth as usize;
             let seed = seed.wrapping_add(i as u64);
             let mut numbers = if chained { part.initialise_plainly(seed) } else { vec![0.0; part.len()] };
             if i == 1 {
@@ -321,7 +314,15 @@ impl PoseModel for Coupled {
     }
 
     /// Uniform rotations are taken back by the flow; the mode is the most likely of them.
-    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, seed: u64) -> Result<PoseSamples, PoseError> {
+    fn sample(
+        &self,
+        weights: &[f32],
+        images: &[f32],
+        draws: usize,
+        request: &SampleRequest,
+    ) -> Result<PoseSamples, SampleError> {
+        no_walk(NAME, request)?;
+        let seed = request.seed;
         let ready = self.ready(weights);
         let drawn = ready.images(weights, images).into_par_iter().enumerate().with_max_len(1).map(|(i, image)| {
             let mut rng = stream(seed, Purpose::Sample, i as u64);
@@ -331,7 +332,7 @@ impl PoseModel for Coupled {
             (samples.into_iter().take(draws).map(|(q, _)| q).collect::<Vec<_>>(), mode)
         });
         let (poses, modes): (Vec<Vec<Quaternion>>, Vec<Quaternion>) = drawn.unzip();
-        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None })
+        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
     }
 
     fn log_density(&self, weights: &[f32], images: &[f32], poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {

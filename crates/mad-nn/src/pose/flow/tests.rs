@@ -1,6 +1,7 @@
 //! Circle maps, projective maps and the flow made of them.
 
 use super::*;
+use crate::pose::testing::on_solid;
 use crate::{
     device,
     pose::{grid::Cell, testing},
@@ -10,8 +11,8 @@ use rand::RngExt as _;
 
 /// A model with weights that move poses about.
 fn lively() -> (Coupled, Vec<f32>, PoseBatch) {
-    let text = "method = 'flow'\nsize = 16\nfeatures = 8\nwidth = 16\ndepth = 4\ndraws = 5";
-    let model = Coupled::new(&PoseConfig::new("cube", &text.parse().unwrap()).unwrap());
+    let text = "method = 'rotation-flow'\nsize = 16\nfeatures = 8\nwidth = 16\ndepth = 4\ndraws = 5";
+    let model = Coupled::new(&on_solid("cube", text));
     let mut weights = model.initialise(4);
     let mut rng = stream(1, Purpose::Metric, 0);
     let from = model.start(2);
@@ -127,7 +128,7 @@ fn the_gradient_is_that_of_the_loss() {
 
 #[test]
 fn training_lowers_loss_and_spread() {
-    let text = "method = 'flow'\nsize = 16\nwidth = 32\ndepth = 6\ndraws = 8\nimages = 64\nfeatures = 32";
+    let text = "method = 'rotation-flow'\nsize = 16\nwidth = 32\ndepth = 6\ndraws = 8\nbatch = 64\nfeatures = 32";
     let learned = testing::learn("cone", text, 200, 3e-3);
     assert!(learned.last_loss < learned.first_loss - 0.5, "{learned:?}");
     assert!(learned.spread < 0.75 * testing::chance(Symmetry::Axial), "{learned:?}");

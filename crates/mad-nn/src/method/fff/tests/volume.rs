@@ -123,7 +123,8 @@ fn run_on(folder: &std::path::Path, manifold: &Arc<dyn Manifold>, config: Config
     let parts = Parts { train: train.clone(), validation: Points::zeros(0, dim), test: Points::zeros(0, dim) };
     let columns = RunColumns { points: columns, condition: None };
     let (manifold, base, supports) = (manifold.clone(), BaseChoice::Default, Vec::new());
-    let contents = Contents { manifold, base, parts, conditions: None, columns, supports, config, split: None };
+    let contents =
+        Contents { manifold, base, parts, conditions: None, pictures: None, columns, supports, config, split: None };
     run::create(&RealDisk, folder, &contents).expect("a run");
     Run::open(folder).expect("a run")
 }

@@ -1,33 +1,98 @@
-//! Where images with known poses come from: rendered on the way, or read from an archive.
+//! Where pictures with known poses come from: rendered in every step, read from an archive, or from files that a table names.
 
-use super::{PoseConfig, PoseError};
+use super::{Condition, PictureError};
+use crate::{config::Config, run::Part};
 use mad_core::{
+    Points,
+    files::{ReadError, read_regular},
     manifold::{Quaternion, conjugate},
-    pose::{Action, Archive, Solid, Split, Symmetry, View, rotation},
+    pose::{Action, Archive, Picture, Solid, Split, Symmetry, View, rotation},
     rng::{Purpose, Rng, stream},
 };
 use rand::RngExt as _;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Seed of test poses: the same for every run, and not one that anybody trains with.
+/// Seeds of validation and test poses: the same for every run, and none that anybody trains with.
+const VALIDATION_SEED: u64 = 0x5EED_07A1;
 const TEST_SEED: u64 = 0x5EED_0F7E;
 
-/// Most bytes that the images of one part of an archive may take.
+/// Most bytes that the pictures of one part may take.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Images of one solid, as numbers from 0 to 1, with their poses.
-#[derive(Debug, Clone, PartialEq)]
+/// Most bytes of a file of one picture.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Pictures as numbers from 0 to 1, with their poses.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PoseBatch {
-    /// Pixels, image after image, row by row.
+    /// Pixels, picture after picture, row by row.
     pub images: Vec<f32>,
-    /// Rotations from the solid's frame to the camera's, one of those that look the same.
+    /// Rotations from the object's frame to the camera's, one of those that look the same.
     pub poses: Vec<Quaternion>,
 }
 
-/// Where the images of training come from.
+impl PoseBatch {
+    /// Pictures with the points of a table as poses.
+    pub(crate) fn new(images: Vec<f32>, poses: &Points) -> Self {
+        Self { images, poses: poses.rows().map(|q| [q[0], q[1], q[2], q[3]]).collect() }
+    }
+
+    /// The first `count` of them.
+    pub(crate) fn head(mut self, count: usize) -> Self {
+        let pixels = self.images.len() / self.poses.len().max(1);
+        self.poses.truncate(count);
+        self.images.truncate(self.poses.len() * pixels);
+        self
+    }
+}
+
+/// The pictures of the rows of a table, shrunk to the size of the run, in the order of its parts.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct PictureParts {
+    pub train: Vec<f32>,
+    pub validation: Vec<f32>,
+    pub test: Vec<f32>,
+}
+
+impl PictureParts {
+    /// The pixels of one part.
+    pub fn get(&self, part: Part) -> &[f32] {
+        match part {
+            Part::Train => &self.train,
+            Part::Validation => &self.validation,
+            Part::Test => &self.test,
+        }
+    }
+
+    /// Reads the files of each part, in `folder` unless their paths are absolute.
+    pub(crate) fn read(folder: &Path, names: [&[String]; 3], size: usize) -> Result<Self, PictureError> {
+        let read = |names: &[String]| {
+            require_room(&folder.display().to_string(), names.len(), size)?;
+            let mut images = vec![0.0; names.len() * size * size];
+            let pairs = images.par_chunks_exact_mut(size * size).zip(names);
+            pairs.try_for_each(|(image, name)| picture_from(&folder.join(name), size, image))?;
+            Ok::<_, PictureError>(images)
+        };
+        Ok(Self { train: read(names[0])?, validation: read(names[1])?, test: read(names[2])? })
+    }
+}
+
+/// Reads a picture in grey at the size of a run.
+pub fn picture_from(path: &Path, size: usize, out: &mut [f32]) -> Result<(), PictureError> {
+    let unreadable = |problem: String| PictureError::Unreadable { path: path.into(), problem };
+    let bytes = read_regular(path, MAX_FILE).map_err(|error| match error {
+        ReadError::Io(source) => PictureError::Io { path: path.into(), source },
+        other => unreadable(other.to_string()),
+    })?;
+    Picture::from_bytes(&bytes).map_err(unreadable)?.grey(size, out);
+    Ok(())
+}
+
+/// Where the pictures of training come from.
 #[derive(Debug, Clone)]
-pub enum Images {
+pub enum Pictures {
     /// New poses for every step.
     Rendered {
         /// What is seen.
@@ -35,34 +100,33 @@ pub enum Images {
         /// How.
         view: View,
     },
-    /// Images of an archive, shrunk to the size of the run.
+    /// Pictures that are held, at the size of the run.
     Kept {
-        /// What is seen.
-        solid: Solid,
         /// Pixels of a side.
         size: usize,
         /// All of them.
         train: PoseBatch,
+        /// Whether a moved picture is one of the moved pose, and if so whether a flipped one is, too.
+        mirror: Option<bool>,
     },
 }
 
-impl Images {
-    /// The source that the settings name.
-    pub fn open(config: &PoseConfig) -> Result<Self, PoseError> {
-        let (solid, size) = (config.solid(), config.size);
+impl Pictures {
+    /// The source that the settings name, for pictures of solids.
+    pub fn of_solid(config: &Config, solid: Solid) -> Result<Self, PictureError> {
         if config.archive.is_empty() {
-            return Ok(Images::Rendered { solid, view: view(config) });
+            return Ok(Pictures::Rendered { solid, view: view(config) });
         }
-        let train = kept(config, Split::Train, usize::MAX)?;
+        let train = archived(config, solid, Split::Train, usize::MAX)?;
         if train.poses.is_empty() {
-            return Err(PoseError::NoImages { path: config.archive.clone().into(), solid: solid.name() });
+            return Err(PictureError::None { path: config.archive.clone().into(), solid: solid.name() });
         }
-        Ok(Images::Kept { solid, size, train })
+        Ok(Pictures::Kept { size: config.size, train, mirror: Some(solid.is_mirror_symmetric()) })
     }
 
-    /// Hash of the images and poses of an archive; empty for rendered ones, which the settings decide.
+    /// Hash of the pictures and poses of an archive; empty for rendered ones, which the settings decide.
     pub fn hash(&self) -> String {
-        let Images::Kept { train, .. } = self else { return String::new() };
+        let Pictures::Kept { train, .. } = self else { return String::new() };
         let mut hasher = blake3::Hasher::new();
         for value in &train.images {
             hasher.update(&value.to_le_bytes());
@@ -73,20 +137,20 @@ impl Images {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// The images of training step `step`.
+    /// The pictures of training step `step`.
     pub fn batch(&self, count: usize, seed: u64, step: u64) -> PoseBatch {
         let mut rng = stream(seed, Purpose::Data, step);
         match self {
-            Images::Rendered { solid, view } => {
+            Pictures::Rendered { solid, view } => {
                 let poses = (0..count).map(|_| rotation::uniform(&mut rng)).collect();
                 rendered(*solid, view, poses)
             }
-            Images::Kept { solid, size, train } => {
+            Pictures::Kept { size, train, mirror } => {
                 let n = size * size;
                 let mut batch = PoseBatch { images: vec![0.0; count * n], poses: Vec::with_capacity(count) };
                 for image in batch.images.chunks_exact_mut(n) {
                     let place = rng.random_range(0..train.poses.len());
-                    let turn = Turn::draw(solid.is_mirror_symmetric(), &mut rng);
+                    let turn = mirror.map_or(Turn::NONE, |mirror| Turn::draw(mirror, &mut rng));
                     turn.image(&train.images[place * n..(place + 1) * n], *size, image);
                     batch.poses.push(turn.pose(&train.poses[place]));
                 }
@@ -96,17 +160,25 @@ impl Images {
     }
 }
 
-/// The first `count` images of the test part; all runs on the same solid see the same ones.
-pub fn test_images(config: &PoseConfig, count: usize) -> Result<PoseBatch, PoseError> {
-    if !config.archive.is_empty() {
-        return kept(config, Split::Test, count);
-    }
-    let mut rng = stream(TEST_SEED, Purpose::Data, 0);
+/// The first `count` pictures of a part that training does not see; all runs on the same solid see the same ones.
+pub(crate) fn part_of_solid(
+    config: &Config,
+    solid: Solid,
+    part: Part,
+    count: usize,
+) -> Result<PoseBatch, PictureError> {
+    let seed = match part {
+        Part::Test if !config.archive.is_empty() => return archived(config, solid, Split::Test, count),
+        Part::Test => TEST_SEED,
+        Part::Validation if config.archive.is_empty() => VALIDATION_SEED,
+        Part::Train | Part::Validation => return Ok(PoseBatch::default()),
+    };
+    let mut rng = stream(seed, Purpose::Data, 0);
     let poses = (0..count).map(|_| rotation::uniform(&mut rng)).collect();
-    Ok(rendered(config.solid(), &view(config), poses))
+    Ok(rendered(solid, &view(config), poses))
 }
 
-fn view(config: &PoseConfig) -> View {
+fn view(config: &Config) -> View {
     View { size: config.size, ..View::default() }
 }
 
@@ -117,9 +189,18 @@ fn rendered(solid: Solid, view: &View, poses: Vec<Quaternion>) -> PoseBatch {
     PoseBatch { images, poses }
 }
 
-/// At most `most` images of a part of the archive that the settings name.
-fn kept(config: &PoseConfig, split: Split, most: usize) -> Result<PoseBatch, PoseError> {
-    let (path, solid, size) = (Path::new(&config.archive), config.solid(), config.size);
+/// Refuses pictures that would not fit into memory.
+fn require_room(place: &str, count: usize, size: usize) -> Result<(), PictureError> {
+    let bytes = count as u64 * (size * size) as u64 * 4;
+    if bytes > MAX_BYTES {
+        return Err(PictureError::TooMany { place: place.into(), count, size, bytes, limit: MAX_BYTES });
+    }
+    Ok(())
+}
+
+/// At most `most` pictures of a part of the archive that the settings name.
+fn archived(config: &Config, solid: Solid, split: Split, most: usize) -> Result<PoseBatch, PictureError> {
+    let (path, size) = (Path::new(&config.archive), config.size);
     let archive = Archive::open(path)?;
     let mut poses = archive.labels(split, solid)?;
     match archive.check_action() {
@@ -130,15 +211,7 @@ fn kept(config: &PoseConfig, split: Split, most: usize) -> Result<PoseBatch, Pos
         Err(e) => return Err(e.into()),
     }
     poses.truncate(most);
-    let bytes = poses.len() as u64 * (size * size) as u64 * 4;
-    if bytes > MAX_BYTES {
-        let problem = format!(
-            "{}: {} images of {size} pixels a side take {bytes} bytes, more than {MAX_BYTES}; set a smaller size",
-            path.display(),
-            poses.len()
-        );
-        return Err(PoseError::Setting { problem });
-    }
+    require_room(&path.display().to_string(), poses.len(), size)?;
     let mut images = vec![0.0; poses.len() * size * size];
     for (index, image) in images.chunks_exact_mut(size * size).enumerate() {
         archive.image(split, solid, index)?.grey(size, image);
@@ -167,6 +240,14 @@ impl Turn {
     pub fn all(mirror: bool) -> Vec<Turn> {
         let flips: &[bool] = if mirror { &[false, true] } else { &[false] };
         flips.iter().flat_map(|&flipped| (0..4).map(move |quarters| Turn { quarters, flipped })).collect()
+    }
+
+    /// The positions in which a picture is asked about: all that move its pose in a known way, or its own alone.
+    pub(crate) fn positions(config: &Config) -> Vec<Turn> {
+        match config.conditioned_on() {
+            Condition::Solid(solid) if config.symmetrised => Turn::all(solid.is_mirror_symmetric()),
+            _ => vec![Turn::NONE],
+        }
     }
 
     fn draw(mirror: bool, rng: &mut Rng) -> Turn {
@@ -225,6 +306,7 @@ fn turned(q: &Quaternion, angle: f64) -> Quaternion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::testing::on_solid;
     use mad_core::pose::SOLIDS;
 
     #[test]
@@ -249,11 +331,12 @@ mod tests {
 
     #[test]
     fn steps_have_their_own_pictures_and_tests_are_always_the_same() {
-        let config = PoseConfig::new("cone", &"size = 16".parse().unwrap()).unwrap();
-        let images = Images::open(&config).unwrap();
+        let (config, cone) = (on_solid("cone", "size = 16"), Solid::lookup("cone").unwrap());
+        let images = Pictures::of_solid(&config, cone).unwrap();
         assert_eq!(images.batch(3, 1, 7), images.batch(3, 1, 7));
         assert_ne!(images.batch(3, 1, 7).poses, images.batch(3, 1, 8).poses);
-        let test = |count| test_images(&config, count).unwrap();
-        assert_eq!(test(2).poses, test(5).poses[..2]);
+        let part = |part, count| part_of_solid(&config, cone, part, count).unwrap();
+        assert_eq!(part(Part::Test, 2).poses, part(Part::Test, 5).poses[..2]);
+        assert_ne!(part(Part::Test, 2).poses, part(Part::Validation, 2).poses);
     }
 }

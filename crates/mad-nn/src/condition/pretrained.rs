@@ -1,6 +1,7 @@
 //! Encoders that begin with what was learned on photographs.
 
-use super::{PoseConfig, PoseError};
+use super::PictureError;
+use crate::config::Config;
 use crate::vision::{
     Encoder,
     weights::{IMAGENET_DEVIATION, IMAGENET_MEAN, Tensors, fill, load},
@@ -13,14 +14,14 @@ use std::path::Path;
 /// # Numerics
 /// Trained weights expect (pixel − mean)/deviation, and pictures here are grey, from 0 to 1: scale and shift go into the first
 /// layer, with the mean over the colours. At the margins, where there are zeros instead of pixels, that is not quite the same.
-pub(super) fn pretrained(config: &PoseConfig) -> Result<Vec<f32>, PoseError> {
+pub(crate) fn pretrained(config: &Config) -> Result<Vec<f32>, PictureError> {
     if config.weights.is_empty() {
         return Ok(Vec::new());
     }
     folded(&config.build_encoder(1), &load(Path::new(&config.weights))?)
 }
 
-fn folded(encoder: &Encoder, tensors: &Tensors) -> Result<Vec<f32>, PoseError> {
+fn folded(encoder: &Encoder, tensors: &Tensors) -> Result<Vec<f32>, PictureError> {
     let mut weights = vec![0.0; encoder.layout().len()];
     fill(encoder, tensors, &mut weights)?;
     let range = |name: &str| {
@@ -43,12 +44,13 @@ fn folded(encoder: &Encoder, tensors: &Tensors) -> Result<Vec<f32>, PoseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pose::testing::on_solid;
     use crate::vision::weights::{NamedTensor, WeightsError};
 
     #[test]
     fn the_first_layer_takes_grey_pixels_as_they_are() {
         let text = "encoder = 'resnet18'\nsize = 32";
-        let encoder = PoseConfig::new("cube", &text.parse().unwrap()).unwrap().build_encoder(1);
+        let encoder = on_solid("cube", text).build_encoder(1);
         let mut tensors = Tensors::new();
         for slot in encoder.layout().slots().iter().filter(|slot| slot.name.ends_with(".weight")) {
             let [kernel, _, inputs, outputs] = slot.shape[..] else { continue };
@@ -90,9 +92,8 @@ mod tests {
     #[test]
     fn only_resnets_of_torchvision_take_weights() {
         let missing = "encoder = 'resnet18'\nsize = 32\nweights = 'absent.pth'";
-        let config = PoseConfig::new("cube", &missing.parse().unwrap()).unwrap();
-        assert!(matches!(pretrained(&config), Err(PoseError::Weights(WeightsError::Io { .. }))));
-        let plain = PoseConfig::new("cube", &toml::Table::new()).unwrap();
-        assert!(pretrained(&plain).unwrap().is_empty());
+        let config = on_solid("cube", missing);
+        assert!(matches!(pretrained(&config), Err(PictureError::Weights(WeightsError::Io { .. }))));
+        assert!(pretrained(&on_solid("cube", "")).unwrap().is_empty());
     }
 }

@@ -1,0 +1,406 @@
+//! The table of settings: name, meaning, domain, and what each is where nobody chooses it.
+
+use super::{ConfigError, RECIPES, activation::ACTIVATIONS, levels::parse_levels};
+use crate::{
+    method::{METHODS, MethodSpec},
+    net::NETWORKS,
+    vision::ENCODERS,
+};
+use mad_core::{data::SplitRule, sample::SAMPLERS};
+use toml::Value;
+
+/// Values a setting may have.
+#[derive(Debug, Clone, Copy)]
+pub enum Domain {
+    /// A whole number in a closed range.
+    Count(u64, u64),
+    /// A number in a closed range.
+    Number(f64, f64),
+    /// One of these words.
+    Choice(fn() -> Vec<&'static str>),
+    /// A way of drawing noise levels.
+    Levels,
+    /// A method, perhaps with options.
+    Method,
+    /// A way to divide rows.
+    Split,
+    /// Yes or no.
+    Flag,
+    /// Any text up to 4096 bytes.
+    Text,
+}
+
+/// What a setting is if neither the user nor the recipe chooses it.
+#[derive(Debug, Clone, Copy)]
+enum Default {
+    /// This value, as TOML.
+    Is(&'static str),
+    /// It follows from the manifold, the data or other settings.
+    Derived,
+    /// The setting means nothing to such runs: it is neither accepted nor written, and holds this value.
+    Unused(&'static str),
+}
+
+/// One line of [`SETTINGS`].
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Name in config files and assignments.
+    pub name: &'static str,
+    /// What it decides.
+    pub summary: &'static str,
+    /// Values it may have.
+    pub domain: Domain,
+    /// Whether it leaves the weights alone, so that a resumed run may change it.
+    pub neutral: bool,
+    /// Whether it is left out of files and hashes at its default. Settings that are younger than version 0.1 are, so that
+    /// earlier runs keep their hashes.
+    optional: bool,
+    points: Default,
+    pictures: Default,
+}
+
+impl Setting {
+    /// A setting whose default, if any, follows from others.
+    pub(crate) const fn new(name: &'static str, domain: Domain, summary: &'static str) -> Self {
+        let (points, pictures) = (Default::Derived, Default::Derived);
+        Setting { name, summary, domain, neutral: false, optional: false, points, pictures }
+    }
+
+    /// With this default.
+    const fn usually(self, value: &'static str) -> Self {
+        Setting { points: Default::Is(value), pictures: Default::Is(value), ..self }
+    }
+
+    /// With another default for runs on pictures.
+    const fn on_pictures(self, value: &'static str) -> Self {
+        Setting { pictures: Default::Is(value), ..self }
+    }
+
+    /// Without meaning on pictures.
+    const fn not_on_pictures(self, value: &'static str) -> Self {
+        Setting { pictures: Default::Unused(value), ..self }
+    }
+
+    /// With meaning, and this default, on pictures alone.
+    const fn only_on_pictures(self, value: &'static str) -> Self {
+        Setting { points: Default::Unused(value), pictures: Default::Is(value), ..self }
+    }
+
+    const fn neutral(self) -> Self {
+        Setting { neutral: true, ..self }
+    }
+
+    const fn optional(self) -> Self {
+        Setting { optional: true, ..self }
+    }
+
+    fn default(&self, pictures: bool) -> Default {
+        if pictures { self.pictures } else { self.points }
+    }
+
+    /// Whether it means anything to runs on points, or on pictures.
+    pub fn applies(&self, pictures: bool) -> bool {
+        !matches!(self.default(pictures), Default::Unused(_))
+    }
+
+    /// The default on points, or on pictures, unless it follows from other settings.
+    pub fn default_value(&self, pictures: bool) -> Option<Value> {
+        match self.default(pictures) {
+            Default::Is(text) => Some(parsed(text)),
+            Default::Derived | Default::Unused(_) => None,
+        }
+    }
+
+    /// The value that a file which does not name the setting stands for; `None` if every file must name it.
+    pub(super) fn unwritten(&self, pictures: bool) -> Option<Value> {
+        match self.default(pictures) {
+            Default::Unused(text) => Some(parsed(text)),
+            Default::Is(text) => self.optional.then(|| parsed(text)),
+            Default::Derived => None,
+        }
+    }
+
+    /// Whether a file names the setting when it has this value.
+    pub(super) fn is_written(&self, pictures: bool, value: &Value) -> bool {
+        self.unwritten(pictures).is_none_or(|unwritten| self.applies(pictures) && unwritten != *value)
+    }
+}
+
+/// A value of the table.
+fn parsed(text: &str) -> Value {
+    let table: toml::Table = format!("v = {text}").parse().expect("values of the table are TOML");
+    table["v"].clone()
+}
+
+/// All settings, in the order in which they are written.
+pub const SETTINGS: &[Setting] = &[
+    Setting::new("manifold", Domain::Text, "the set the data lie on, such as sphere:2"),
+    Setting::new("method", Domain::Method, "what is learned and how").usually("'mad'"),
+    Setting::new(
+        "base",
+        Domain::Text,
+        "base measure: default (the manifold's own), uniform, mixture or kde (fitted to the data), mixture:FILE",
+    )
+    .usually("'default'")
+    .not_on_pictures("'default'"),
+    Setting::new(
+        "recipe",
+        Domain::Choice(|| RECIPES.iter().map(|r| r.name).collect()),
+        "where settings not given come from",
+    )
+    .usually("'default'"),
+    Setting::new("steps", Domain::Count(0, 100_000_000), "training steps").usually("2000").on_pictures("10000"),
+    Setting::new("batch", Domain::Count(1, 1 << 20), "points or pictures in a step, drawn with replacement")
+        .usually("512")
+        .on_pictures("64"),
+    Setting::new("seed", Domain::Count(0, i64::MAX as u64), "seed of weights, batches and noise").usually("0"),
+    Setting::new("learning_rate", Domain::Number(0.0, 10.0), "largest learning rate").on_pictures("0.002"),
+    Setting::new("schedule", Domain::Choice(|| vec!["cosine", "constant"]), "learning rate after the warm-up")
+        .usually("'cosine'"),
+    Setting::new("warmup", Domain::Count(0, 100_000_000), "steps in which the learning rate grows")
+        .usually("50")
+        .on_pictures("200"),
+    Setting::new("learning_rate_start", Domain::Number(0.0, 10.0), "learning rate from which the warm-up grows")
+        .usually("0.0")
+        .optional(),
+    Setting::new("learning_rate_end", Domain::Number(0.0, 10.0), "learning rate to which the cosine falls")
+        .usually("0.0")
+        .optional(),
+    Setting::new("optimizer", Domain::Choice(|| vec!["adam", "adamw"]), "how weights follow gradients")
+        .usually("'adam'")
+        .on_pictures("'adamw'"),
+    Setting::new("weight_decay", Domain::Number(0.0, 10.0), "share of the rate by which weights shrink")
+        .usually("0.0")
+        .on_pictures("0.0001"),
+    Setting::new("beta1", Domain::Number(0.0, 0.999_999), "memory of the mean gradient").usually("0.9"),
+    Setting::new("beta2", Domain::Number(0.0, 0.999_999_9), "memory of the mean squared gradient").usually("0.999"),
+    Setting::new("clip", Domain::Number(0.0, 1e9), "largest norm of a gradient; 0 for no limit")
+        .usually("10.0")
+        .on_pictures("1.0"),
+    Setting::new("ema", Domain::Number(0.0, 0.999_999_9), "memory of the averaged weights; 0 for none")
+        .usually("0.99")
+        .on_pictures("0.999"),
+    Setting::new(
+        "ema_start",
+        Domain::Choice(|| vec!["warm", "cold"]),
+        "warm soon forgets the initial weights, cold does not",
+    )
+    .usually("'warm'"),
+    Setting::new("sigma_min", Domain::Number(1e-8, 1e6), "smallest noise level").on_pictures("0.005"),
+    Setting::new("sigma_max", Domain::Number(1e-8, 1e6), "largest noise level").on_pictures("0.7"),
+    Setting::new("levels", Domain::Levels, "how training draws noise levels").on_pictures("'log-uniform'"),
+    Setting::new(
+        "targets",
+        Domain::Choice(|| vec!["single", "averaged", "auto", "canonical", "orbit"]),
+        "on points: single, or averaged over all training points that fit the noised one; auto takes blocks of rows where there \
+         are very many. On pictures: canonical, one representative of the poses that look the same, or orbit, all of them",
+    )
+    .usually("'auto'")
+    .on_pictures("'orbit'"),
+    Setting::new("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network")
+        .usually("'mlp'")
+        .not_on_pictures("'mlp'"),
+    Setting::new("width", Domain::Count(1, 16_384), "numbers in a hidden layer").usually("512").on_pictures("128"),
+    Setting::new("depth", Domain::Count(1, 64), "hidden layers; couplings of a rotation flow")
+        .usually("5")
+        .on_pictures("3"),
+    Setting::new(
+        "activation",
+        Domain::Choice(|| ACTIVATIONS.iter().map(|a| a.0).collect()),
+        "activation function of the hidden layers",
+    )
+    .not_on_pictures("'silu'"),
+    Setting::new("input_gain", Domain::Number(1e-3, 1e3), "factor on the scaled point before the first layer")
+        .not_on_pictures("1.0"),
+    Setting::new(
+        "condition",
+        Domain::Text,
+        "columns the model is conditioned on, separated by commas; picture=COLUMN for pictures whose files a column names, \
+         picture=symsol:SOLID for pictures of a solid",
+    )
+    .usually("''"),
+    Setting::new("condition_dropout", Domain::Number(0.0, 1.0), "share of training rows that do not see their condition")
+        .usually("0.1")
+        .not_on_pictures("0.0"),
+    Setting::new(
+        "archive",
+        Domain::Text,
+        "folder or zip of pictures of solids in the layout of SymSol; empty for pictures rendered in every step",
+    )
+    .only_on_pictures("''"),
+    Setting::new("size", Domain::Count(16, 512), "pixels of a side").only_on_pictures("32"),
+    Setting::new(
+        "encoder",
+        Domain::Choice(|| ENCODERS.iter().map(|e| e.name).collect()),
+        "the network that sees the picture",
+    )
+    .only_on_pictures("'cnn-small'"),
+    Setting::new(
+        "weights",
+        Domain::Text,
+        "weights of a torchvision ResNet to begin with, .safetensors or .pth; empty for random ones",
+    )
+    .only_on_pictures("''"),
+    Setting::new("features", Domain::Count(1, 4096), "numbers that the encoder hands on").only_on_pictures("64"),
+    Setting::new(
+        "head",
+        Domain::Choice(|| vec!["equivariant", "modulated"]),
+        "what sees the noised pose: a network that knows the symmetry, or residual blocks modulated by the picture",
+    )
+    .only_on_pictures("'equivariant'"),
+    Setting::new("level_features", Domain::Count(1, 1024), "numbers that tell the head the noise level, sines and cosines")
+        .only_on_pictures("9"),
+    Setting::new(
+        "draws",
+        Domain::Count(1, 65_536),
+        "noise draws or queries per picture; components of a mixture; centres of a flow's circle maps",
+    )
+    .only_on_pictures("32"),
+    Setting::new(
+        "auxiliary",
+        Domain::Number(0.0, 1e9),
+        "weight of the regression of the invariant embedding in the loss",
+    )
+    .only_on_pictures("0.3"),
+    Setting::new(
+        "symmetrised",
+        Domain::Flag,
+        "whether answers are averaged over moved copies of the picture; for pictures of solids, lit from the camera",
+    )
+    .only_on_pictures("true")
+    .neutral(),
+    Setting::new("checkpoint_every", Domain::Count(1, 100_000_000), "steps between checkpoints")
+        .on_pictures("1000")
+        .neutral(),
+    Setting::new("keep_checkpoints", Domain::Count(1, 10_000), "checkpoints kept besides the selected one")
+        .usually("2")
+        .on_pictures("1")
+        .neutral(),
+    Setting::new("log_every", Domain::Count(1, 100_000_000), "steps over which a logged loss is averaged")
+        .usually("20")
+        .on_pictures("100"),
+    Setting::new("evaluate_every", Domain::Count(0, 100_000_000), "steps between validations; 0 for none"),
+    Setting::new("validation_rows", Domain::Count(1, 1 << 24), "most rows used in a validation")
+        .usually("2048")
+        .on_pictures("256"),
+    Setting::new("bound_levels", Domain::Count(1, 10_000), "noise levels in a validation").usually("32"),
+    Setting::new("bound_repeats", Domain::Count(1, 1000), "repeats of a validation with fresh noise").usually("1"),
+    Setting::new("select", Domain::Choice(|| vec!["best", "last"]), "weights a finished run answers with")
+        .usually("'best'"),
+    Setting::new("patience", Domain::Count(0, 1_000_000), "validations without progress before stopping; 0 for never")
+        .usually("0"),
+    Setting::new("split", Domain::Split, "how rows are divided into training, validation and test part")
+        .usually("'distinct'"),
+    Setting::new(
+        "fresh",
+        Domain::Text,
+        "named data set that makes new rows for every step; empty for the rows of the file",
+    )
+    .usually("''")
+    .not_on_pictures("''"),
+    Setting::new(
+        "sampler",
+        Domain::Choice(|| SAMPLERS.iter().map(|s| s.name).collect()),
+        "sampler if none is asked for",
+    )
+    .on_pictures("'dpm-sde'")
+    .neutral(),
+    Setting::new("nfe", Domain::Count(1, 1_000_000), "network calls per sample if not asked for")
+        .on_pictures("24")
+        .neutral(),
+    Setting::new(
+        "rho",
+        Domain::Number(0.0, 100.0),
+        "spacing of the sampler's noise levels, even in the power 1/rho; 0 for the sampler's own",
+    )
+    .usually("0.0")
+    .neutral()
+    .optional(),
+];
+
+impl Setting {
+    /// The setting called `name`.
+    pub fn lookup(name: &str) -> Option<&'static Setting> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
+    /// The value in its usual form, or `None` if it is not in the domain.
+    pub(crate) fn check(&self, value: &Value) -> Option<Value> {
+        match (self.domain, value) {
+            (Domain::Count(min, max), Value::Integer(v)) => {
+                u64::try_from(*v).ok().filter(|v| (min..=max).contains(v)).map(|_| value.clone())
+            }
+            (Domain::Number(min, max), Value::Integer(v)) => {
+                Some(*v as f64).filter(|v| (min..=max).contains(v)).map(Value::Float)
+            }
+            (Domain::Number(min, max), Value::Float(v)) => (min..=max).contains(v).then(|| value.clone()),
+            (Domain::Choice(words), Value::String(v)) => words().contains(&v.as_str()).then(|| value.clone()),
+            (Domain::Levels, Value::String(v)) => parse_levels(v).map(|_| value.clone()),
+            (Domain::Method, Value::String(v)) => MethodSpec::parse(v).is_ok().then(|| value.clone()),
+            (Domain::Split, Value::String(v)) => v.parse().ok().map(|rule: SplitRule| Value::String(rule.to_string())),
+            (Domain::Flag, Value::Boolean(_)) => Some(value.clone()),
+            (Domain::Text, Value::String(v)) => (v.len() <= 4096).then(|| value.clone()),
+            _ => None,
+        }
+    }
+
+    /// The domain in words.
+    pub fn allowed(&self) -> String {
+        match self.domain {
+            Domain::Count(min, max) => format!("a whole number from {min} to {max}"),
+            Domain::Number(min, max) => format!("a number from {min} to {max}"),
+            Domain::Choice(words) => words().join(", "),
+            Domain::Levels => "log-uniform, scales:N (N from 2 to 100000), log-normal:MEAN,STD (STD > 0)".into(),
+            Domain::Method => {
+                let names: Vec<_> = METHODS.iter().map(|m| m.name).collect();
+                format!("{}, perhaps with options such as rsgm:loss=dsmv", names.join(", "))
+            }
+            Domain::Split => SplitRule::KNOWN.into(),
+            Domain::Flag => "true, false".into(),
+            Domain::Text => "text of at most 4096 bytes".into(),
+        }
+    }
+}
+
+/// The setting called `name` and the value in its usual form.
+pub(super) fn admit(name: &str, value: &Value, origin: &str) -> Result<(&'static str, Value), ConfigError> {
+    let Some(setting) = Setting::lookup(name) else {
+        return Err(ConfigError::UnknownKey { origin: origin.into(), key: name.into(), nearest: nearest(name) });
+    };
+    let checked = setting.check(value).ok_or_else(|| {
+        let shown = value.to_string();
+        let value = if shown.len() > 80 { format!("{}…", shown.chars().take(80).collect::<String>()) } else { shown };
+        ConfigError::Value { origin: origin.into(), key: setting.name, value, allowed: setting.allowed() }
+    })?;
+    Ok((setting.name, checked))
+}
+
+/// The setting that is nearly called `name`.
+fn nearest(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase().replace('-', "_");
+    SETTINGS
+        .iter()
+        .map(|setting| (strsim::jaro_winkler(setting.name, &name), setting.name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_defaults_are_allowed() {
+        let mut names: Vec<_> = SETTINGS.iter().map(|setting| setting.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), SETTINGS.len());
+        for setting in SETTINGS {
+            for pictures in [false, true] {
+                let value = setting.default_value(pictures).or_else(|| setting.unwritten(pictures));
+                assert!(value.is_none_or(|value| setting.check(&value) == Some(value)), "{}", setting.name);
+            }
+        }
+    }
+}

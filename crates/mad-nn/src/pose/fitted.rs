@@ -1,0 +1,65 @@
+//! A trained model of poses, as an answer to one picture.
+
+use super::{PoseModel, PoseSamples};
+use crate::{
+    method::{Fitted, Likelihood, SampleRequest, Sampled},
+    run::Run,
+};
+use mad_core::{Points, manifold::Quaternion, metrics::Drift, sample::SampleError};
+use std::ops::ControlFlow;
+
+/// The trained model of a run with these weights.
+pub(crate) fn fitted(run: &Run, model: Box<dyn PoseModel>, weights: &[f32]) -> Box<dyn Fitted> {
+    Box::new(FittedPoses {
+        method: run.config().method_spec().entry.name,
+        model,
+        weights: weights.to_vec(),
+        picture: None,
+    })
+}
+
+struct FittedPoses {
+    method: &'static str,
+    model: Box<dyn PoseModel>,
+    weights: Vec<f32>,
+    picture: Option<Vec<f32>>,
+}
+
+impl FittedPoses {
+    fn densities(&self, points: &Points) -> Option<Vec<f64>> {
+        let poses: Vec<Quaternion> = points.rows().map(|q| [q[0], q[1], q[2], q[3]]).collect();
+        self.model.log_density(&self.weights, self.picture.as_ref()?, &[poses]).map(|rows| rows.concat())
+    }
+}
+
+impl Fitted for FittedPoses {
+    fn sample(
+        &self,
+        request: &SampleRequest,
+        n: usize,
+        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+    ) -> Result<Sampled, SampleError> {
+        let picture = self.picture.as_ref().ok_or(SampleError::NoPicture { method: self.method })?;
+        let PoseSamples { poses, drift, sampler: (sampler, nfe), .. } =
+            self.model.sample(&self.weights, picture, n, request)?;
+        // Whoever breaks off has all that is wanted.
+        let _ = sink(Points::from_vec(poses.into_iter().flatten().collect(), 4));
+        Ok(Sampled { drift: drift.unwrap_or_else(Drift::default), sampler, nfe })
+    }
+
+    fn log_density(&self, points: &Points, _steps: usize) -> Vec<f64> {
+        self.densities(points).unwrap_or_else(|| vec![f64::NAN; points.len()])
+    }
+
+    fn has_density(&self) -> bool {
+        self.picture.is_some() && self.densities(&Points::from_vec(vec![0.0, 0.0, 0.0, 1.0], 4)).is_some()
+    }
+
+    fn likelihood(&self, points: &Points) -> Likelihood {
+        Likelihood::exact(self.log_density(points, 0))
+    }
+
+    fn see(&mut self, picture: Vec<f32>) {
+        self.picture = Some(picture);
+    }
+}
