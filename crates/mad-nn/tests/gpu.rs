@@ -7,8 +7,8 @@ use common::{clustered, manifold};
 use mad_core::noise::{Anchor, LevelDraw, NoiseRange};
 use mad_nn::{
     device::DeviceChoice,
+    method::{BatchSource, Rows, gradient},
     net::{self, Activation, Model, Shape},
-    train::{BatchSource, Rows, gradient},
 };
 
 /// Largest distance, relative to the size of a layer's gradient, in units of single precision: sums of about a hundred terms in

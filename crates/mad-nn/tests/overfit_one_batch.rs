@@ -9,9 +9,10 @@ use mad_core::{
 };
 use mad_nn::{
     device,
+    method::{BatchSource, Rows, gradient},
     net::{self, Activation, Model, Shape},
     optim::{Adam, Weights},
-    train::{BatchSource, Observer, Outcome, Rows, Silent, Validation, fit, gradient},
+    train::{Observer, Outcome, Silent, Validation, fit},
 };
 use std::sync::atomic::AtomicBool;
 

@@ -3,10 +3,8 @@
 use super::{Config, ConfigError, Partial, Setting, Targets};
 use crate::{
     condition::{Condition, Kind},
-    method::{METHODS, MethodEntry},
-    net,
-    train::require_law,
-    vision,
+    method::{METHODS, MethodEntry, require_law},
+    net, vision,
 };
 use mad_core::{manifold::Manifold, noise::NoiseRange};
 

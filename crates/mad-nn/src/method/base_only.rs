@@ -1,10 +1,13 @@
 //! What a practitioner would use: kernel density estimates and mixtures fitted by expectation maximisation, without a network.
 
-use super::{Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_walk};
+use super::{
+    Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_walk,
+    validation::summary,
+};
 use crate::{
     net::Layout,
     run::{Part, Run, RunError},
-    train::{Validation, summary},
+    train::Validation,
 };
 use burn::tensor::Device;
 use mad_core::{

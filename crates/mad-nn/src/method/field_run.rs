@@ -1,9 +1,10 @@
 //! What runs of tangent fields and of flows share: their rows, their validation, and samples that never leave the set.
 
+use super::{Fresh, Rows, validation::summary};
 use crate::{
     config::Config,
     run::{Part, Run, RunError},
-    train::{Fresh, Rows, Validation, summary},
+    train::Validation,
 };
 use mad_core::{
     Points,

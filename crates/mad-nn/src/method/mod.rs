@@ -11,15 +11,19 @@ mod field_run;
 mod fitted;
 mod options;
 mod rfm;
+mod rows;
 mod rsgm;
+mod validation;
 
 pub use base_only::MIXTURE;
-pub use denoising::Denoising;
 pub(crate) use denoising::walk;
+pub use denoising::{Batch, BatchSource, Denoising, gradient};
 pub use field::{FieldNetwork, LearnedField};
 pub(crate) use fitted::no_walk;
 pub use fitted::{Fitted, Likelihood, SampleRequest, Sampled};
 pub use options::{MethodOption, MethodSpec};
+pub(crate) use rows::require_law;
+pub use rows::{Fresh, Rows};
 
 use crate::{
     condition::Kind,

@@ -35,10 +35,10 @@ use crate::{
     checkpoint::{self, CheckpointError, Identity, State},
     condition::{Condition, PoseBatch, part_of_solid, symmetry_of},
     config::Config,
-    method::Fitted,
+    method::{Fitted, Fresh},
     net::{Layout, Model},
     pose::PoseModel,
-    train::{Fresh, TrainingStatus},
+    train::TrainingStatus,
 };
 use mad_core::{
     Points,

@@ -1,6 +1,14 @@
 //! Denoising score matching and its anchors: MAD, DSM and skip connections.
 
-use super::{AnchorOf, Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled};
+mod averaging;
+mod batch;
+mod validator;
+
+pub use batch::{Batch, BatchSource, gradient};
+
+use super::{
+    AnchorOf, Fitted, Fresh, Graded, Likelihood, Method, MethodEntry, Objective, Rows, SampleRequest, Sampled,
+};
 use crate::{
     LearnedDenoiser,
     condition::Kind,
@@ -8,8 +16,9 @@ use crate::{
     net::{Layout, Model},
     pose::{self, PoseModel},
     run::{Part, Run, RunError},
-    train::{BatchSource, Block, Blocks, Fresh, Rows, Validation, Validator, gradient, law_of, most_averaged},
+    train::Validation,
 };
+use averaging::{Block, Blocks, law_of, most_averaged};
 use burn::tensor::Device;
 use mad_core::{
     Points,
@@ -25,6 +34,7 @@ use std::{
     ops::ControlFlow,
     sync::{Arc, OnceLock},
 };
+use validator::Validator;
 
 /// Noise levels of the likelihood bound that is reported; more than in training.
 const BOUND_LEVELS: usize = 64;

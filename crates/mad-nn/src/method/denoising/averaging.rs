@@ -1,6 +1,6 @@
 //! Laws over which regression targets are averaged: that of all training points, or that of a block of rows.
 
-use super::rows::Rows;
+use crate::method::Rows;
 use mad_core::{
     Points,
     base::{Finite, FiniteError, fit::distinct},
@@ -86,7 +86,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::Fresh;
+    use crate::method::Fresh;
     use mad_core::{
         data::{ColumnOptions, generators, load},
         noise::{Anchor, LevelDraw, NoiseRange, NoisedBatch},
