@@ -2,8 +2,9 @@
 
 use super::target::Target;
 use mad_core::{
-    data::{ColumnOptions, ReadOptions, check, describe, load, manifold_named, read, suggest},
-    pose::{Archive, Picture, Split},
+    load::{check, describe, load, manifold_named, suggest},
+    solids::{Archive, Picture, Split},
+    table::{ColumnOptions, ReadOptions, read},
 };
 use std::{fmt::Display, fs, path::Path};
 

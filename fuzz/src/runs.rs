@@ -2,8 +2,10 @@
 
 use super::target::Target;
 use mad_core::{
-    data::{ColumnOptions, generators, load},
-    manifold::{BuildContext, Manifold, build},
+    catalogue::{BuildContext, build, datasets},
+    load::load,
+    manifold::Manifold,
+    table::ColumnOptions,
 };
 use mad_nn::{
     Config, Contents, Part, Partial, Run,
@@ -152,7 +154,7 @@ pub const RUN: Target = Target {
             Ok(opened) => opened,
             Err(error) => return error.to_string(),
         };
-        let table = generators::make("earthquakes-week", None, 0, 0, None).expect("a table");
+        let table = datasets::make("earthquakes-week", None, 0, 0, None).expect("a table");
         let points = opened.part(Part::Test);
         if let Ok(points) = &points
             && points.dim() == opened.manifold().ambient_dim()
@@ -221,7 +223,7 @@ fn saved(folder: &Path, model: &Model) -> (PathBuf, Identity) {
 }
 
 fn make_run(path: &Path) {
-    let table = generators::make("earthquakes-week", None, 0, 0, None).expect("a table");
+    let table = datasets::make("earthquakes-week", None, 0, 0, None).expect("a table");
     let loaded = load(&table, "sphere:2", &ColumnOptions::default()).expect("points");
     let settings =
         Partial::from_toml("steps = 1\nwidth = 4\ndepth = 1\nbatch = 8\nseed = 1", "small").expect("settings");

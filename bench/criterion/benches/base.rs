@@ -4,8 +4,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use mad_core::Points;
-use mad_core::base::{BaseMeasure, Finite, UniformSphere, posterior_means};
-use mad_core::manifold::{BuildContext, build};
+use mad_core::catalogue::{BuildContext, build};
+use mad_core::measure::{BaseMeasure, Finite, UniformSphere, posterior_means};
 use mad_core::rng::{Purpose, stream};
 use std::time::Duration;
 

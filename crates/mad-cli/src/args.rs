@@ -2,7 +2,7 @@
 
 use clap::builder::{OsStringValueParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use mad_core::data::EulerSequence;
+use mad_core::table::EulerSequence;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

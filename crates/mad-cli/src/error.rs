@@ -1,12 +1,14 @@
 //! Everything that can end the program early, with its exit code.
 
 use crate::plot::PlotError;
-use mad_core::base::{MixtureError, fit::FitError};
-use mad_core::data::{DataError, LoadError};
+use mad_core::estimate::FitError;
+use mad_core::load::LoadError;
+use mad_core::measure::MixtureError;
 use mad_core::metrics::MetricError;
 use mad_core::noise::NoiseError;
-use mad_core::pose::PoseError;
 use mad_core::sample::SampleError;
+use mad_core::solids::PoseError;
+use mad_core::table::DataError;
 use mad_nn::ConfigError;
 use mad_nn::condition::PictureError;
 use mad_nn::device::DeviceError;
@@ -186,7 +188,7 @@ impl Failure for CliError {
             CliError::BadRows { .. } => 3,
             CliError::Mixture(_) | CliError::Fit(FitError::Empty { .. } | FitError::Mixture(_)) => 3,
             CliError::Fit(_) => 2,
-            CliError::Metric(MetricError::Unknown { .. } | MetricError::NotAFiniteSet { .. }) => 2,
+            CliError::Metric(MetricError::Unknown(_) | MetricError::NotAFiniteSet { .. }) => 2,
             CliError::Metric(_) => 3,
             CliError::Run(error) | CliError::Train(TrainError::Run(error)) => match error {
                 RunError::Occupied { .. } | RunError::Memory(_) => 2,

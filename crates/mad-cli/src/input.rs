@@ -6,10 +6,10 @@ use crate::output;
 use crate::progress::Meter;
 use clap::ValueEnum;
 use mad_core::Points;
-use mad_core::data::{
-    self, ColumnOptions, Columns, Loaded, QuaternionOrder, ReadOptions, RowErrors, Table, names_file,
-};
+use mad_core::catalogue::datasets;
+use mad_core::load::{self, Loaded, names_file};
 use mad_core::manifold::Manifold;
+use mad_core::table::{self, ColumnOptions, Columns, QuaternionOrder, ReadOptions, RowErrors, Table};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -41,12 +41,12 @@ impl Reading {
                 QuatOrder::Wxyz => QuaternionOrder::Wxyz,
             }),
             angle_unit: self.angle_unit.map(|unit| match unit {
-                AngleUnit::Deg => data::AngleUnit::Deg,
-                AngleUnit::Rad => data::AngleUnit::Rad,
+                AngleUnit::Deg => table::AngleUnit::Deg,
+                AngleUnit::Rad => table::AngleUnit::Rad,
             }),
             rotation: self.rotation.map(|form| match form {
-                RotationForm::Rotvec => data::RotationForm::Rotvec,
-                RotationForm::Euler => data::RotationForm::Euler,
+                RotationForm::Rotvec => table::RotationForm::Rotvec,
+                RotationForm::Euler => table::RotationForm::Euler,
             }),
             euler: self.euler,
             normalize: self.normalize,
@@ -58,7 +58,7 @@ impl Reading {
     pub fn read(&self, common: &Common, path: &Path) -> Result<Table, CliError> {
         let options = self.read_options()?;
         let mut meter: Option<Meter> = None;
-        let table = data::read_watched(path, &options, &mut |done, total| {
+        let table = table::read_watched(path, &options, &mut |done, total| {
             let Some(total) = total.filter(|total| *total > LARGE_FILE) else { return };
             let label = format!("reading {}, MB", path.display());
             let meter = meter.get_or_insert_with(|| Meter::start(common, &label, 0, total >> 20));
@@ -75,9 +75,9 @@ impl Reading {
     pub fn points(&self, common: &Common, table: &mut Table, spec: &str, condition: &str) -> Result<Loaded, CliError> {
         let options = self.column_options();
         if !self.skip_bad_rows {
-            return Ok(data::load(table, spec, &options)?);
+            return Ok(load::load(table, spec, &options)?);
         }
-        let (loaded, skipped) = data::load_skipping(table, spec, &options, condition)?;
+        let (loaded, skipped) = load::load_skipping(table, spec, &options, condition)?;
         tell_skipped(common, table, skipped);
         Ok(loaded)
     }
@@ -95,7 +95,7 @@ impl Reading {
         let mut points = match self.skip_bad_rows {
             false => columns.decode_on(table, manifold)?.points,
             true => {
-                let (points, skipped) = data::decode_skipping(table, &columns, Some(manifold))?;
+                let (points, skipped) = load::decode_skipping(table, &columns, Some(manifold))?;
                 tell_skipped(common, table, skipped);
                 points
             }
@@ -176,9 +176,9 @@ pub fn table_of(
     }
     // Only text names a data set, and what is not text does not look like one.
     let source = source.to_str().unwrap_or("/");
-    match data::generators::dataset(source) {
+    match datasets::dataset(source) {
         Ok((entry, arguments)) => {
-            let table = data::generators::make(source, rows, seed, seed, common.data_dir())?;
+            let table = datasets::make(source, rows, seed, seed, common.data_dir())?;
             Ok((table, Some((entry.manifold)(&arguments))))
         }
         // A folder, a link that leads nowhere, a word with an ending: meant as a file, and reading it tells what is wrong.

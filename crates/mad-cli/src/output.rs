@@ -4,7 +4,7 @@ use crate::args::Common;
 use crate::error::{CliError, Failure};
 use crate::printable::{is_obeyed, printable, printable_json};
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
-use mad_core::data::{DataError, Output};
+use mad_core::table::{DataError, Output};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;

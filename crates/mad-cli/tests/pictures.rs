@@ -2,7 +2,7 @@
 
 mod common;
 use common::Desk;
-use mad_core::pose::{Action, Archive, Solid, Split};
+use mad_core::solids::{Action, Archive, Solid, Split};
 
 #[test]
 fn pictures_and_poses_of_solids() {

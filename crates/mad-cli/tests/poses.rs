@@ -2,7 +2,7 @@
 
 mod common;
 use common::Desk;
-use mad_core::pose::{Archive, Solid, Split};
+use mad_core::solids::{Archive, Solid, Split};
 
 /// A model that is far too small, but quick.
 const FIT: &str = "fit symsol:cone --seed 3 --batch 16 --set size=16 --set features=8 --set width=16 --set draws=4 -q";

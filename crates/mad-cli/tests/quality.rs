@@ -4,8 +4,8 @@
 
 mod common;
 use common::{Desk, columns};
-use mad_core::base::BaseMeasure as _;
-use mad_core::data::generators::vmf_mixture::vmf_mixture;
+use mad_core::catalogue::datasets::vmf_mixture::vmf_mixture;
+use mad_core::measure::BaseMeasure as _;
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -7,11 +7,12 @@
 #![allow(clippy::print_stdout, reason = "a table is what this program is for")]
 
 use mad_core::Points;
-use mad_core::base::fit::{FitError, FitOptions, Fitted, fit_kde, fit_mixture, mean_log_weight};
-use mad_core::base::{BaseChoice, BaseMeasure};
-use mad_core::data::generators::{self, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture};
-use mad_core::data::{ColumnOptions, FRACTIONS, Loaded, Split, SplitKind, load};
+use mad_core::catalogue::datasets::{self, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture};
+use mad_core::estimate::{BaseChoice, FitError, FitOptions, Fitted, fit_kde, fit_mixture, mean_log_weight};
+use mad_core::load::{Loaded, load};
 use mad_core::manifold::Manifold;
+use mad_core::measure::BaseMeasure;
+use mad_core::table::{ColumnOptions, FRACTIONS, Split, SplitKind};
 use std::{collections::HashSet, error::Error, time::Instant};
 
 type Fit = fn(&dyn Manifold, &Points, &Points, &FitOptions) -> Result<Fitted, FitError>;
@@ -100,7 +101,7 @@ struct Case {
 }
 
 fn case(set: &str, seed: u64) -> Result<Case, Box<dyn Error>> {
-    let (entry, parameters) = generators::dataset(set)?;
+    let (entry, parameters) = datasets::dataset(set)?;
     let truth: Option<Truth> = match entry.name {
         "so3-mixture" => {
             let mixture = So3Mixture::new(parameters.whole("k"), seed);
@@ -114,7 +115,7 @@ fn case(set: &str, seed: u64) -> Result<Case, Box<dyn Error>> {
         _ => None,
     };
     let rows = truth.is_some().then_some(ROWS);
-    let table = generators::make(set, rows, seed, seed, None)?;
+    let table = datasets::make(set, rows, seed, seed, None)?;
     let Loaded { manifold, points, .. } = load(&table, &(entry.manifold)(&parameters), &ColumnOptions::default())?;
     Ok(Case { manifold, points, truth })
 }

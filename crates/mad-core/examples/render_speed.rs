@@ -4,8 +4,11 @@
 
 #![allow(clippy::print_stdout, reason = "a table is what this program is for")]
 
-use mad_core::pose::{Embedding, SOLIDS, View, orbit_mean, rotation};
+use mad_core::measure::orbit::orbit_mean;
 use mad_core::rng::{Purpose, stream};
+use mad_core::rotation;
+use mad_core::rotation::Embedding;
+use mad_core::solids::{SOLIDS, View};
 use std::{error::Error, fs::File, hint::black_box, io::BufWriter, time::Instant};
 
 /// Pictures, or calls, of one timing.

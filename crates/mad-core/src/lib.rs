@@ -2,25 +2,29 @@
 
 #![forbid(unsafe_code)]
 
-pub mod base;
-pub mod data;
+pub mod catalogue;
+pub mod estimate;
 pub mod files;
 mod groups;
-mod length;
 pub mod likelihood;
+pub mod load;
 pub mod manifold;
+pub mod measure;
 pub mod metrics;
 mod moments;
 mod neighbours;
 pub mod noise;
 pub mod points;
-pub mod pose;
+pub mod registry;
 pub mod riemannian;
 pub mod rng;
+pub mod rotation;
 pub mod sample;
+pub mod solids;
 pub mod special;
+pub mod table;
 
 pub use groups::copies;
-pub use length::Unit;
+pub use manifold::Unit;
 pub use moments::Moments;
 pub use points::Points;

@@ -203,7 +203,7 @@ impl Left {
 mod tests {
     use super::*;
     use crate::{
-        manifold::{BuildContext, build},
+        catalogue::{BuildContext, build},
         rng::{Purpose, stream},
     };
 

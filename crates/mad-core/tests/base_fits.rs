@@ -1,10 +1,13 @@
 //! Fitted base measures, against densities that are known.
 
 use mad_core::Points;
-use mad_core::base::fit::{FitError, FitOptions, fit_kde, fit_mixture, mean_log_weight};
-use mad_core::base::{BaseChoice, BaseMeasure, Component, MixtureError, VonMisesFisherMixture};
-use mad_core::data::generators::{so3_mixture::So3Mixture, vmf_mixture::vmf_mixture};
-use mad_core::manifold::{BuildContext, FiniteSet, Manifold, PointTable, build};
+use mad_core::catalogue::{
+    BuildContext, build,
+    datasets::{so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
+};
+use mad_core::estimate::{BaseChoice, FitError, FitOptions, fit_kde, fit_mixture, mean_log_weight};
+use mad_core::manifold::{FiniteSet, Manifold, PointTable};
+use mad_core::measure::{BaseMeasure, Component, MixtureError, VonMisesFisherMixture};
 use mad_core::rng::{Purpose, Rng, stream};
 use rand::RngExt;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! Base measures and Bessel functions against arbitrary-precision tables; `values/*.py` are the recipes.
 
 use mad_core::Points;
-use mad_core::base::{BaseMeasure, Component, Finite, ProductMeasure, UniformSphere, VonMisesFisherMixture, log_area};
+use mad_core::measure::{
+    BaseMeasure, Component, Finite, ProductMeasure, UniformSphere, VonMisesFisherMixture, log_area,
+};
 use mad_core::special::{bessel_ratio, bessel_ratio_complement, ln_bessel_i, ln_mean_exp, ln_mean_exp_scaled, norm};
 use std::sync::Arc;
 

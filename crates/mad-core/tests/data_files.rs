@@ -3,13 +3,15 @@
 mod common;
 
 use common::{Folder, contains, data_dir, npy};
+use mad_core::catalogue::layout;
 use mad_core::{
     Points,
-    data::{
-        AngleUnit, Cell, ColumnOptions, Columns, DataError, Decoded, Layout, LoadError, QuaternionOrder, ReadOptions,
-        Split, SplitKind, Table, check, duplicates, load, manifold_named, read, support, write_table, writer,
+    catalogue::{BuildContext, build},
+    load::{LoadError, check, load, manifold_named},
+    table::{
+        AngleUnit, Cell, ColumnOptions, Columns, DataError, Decoded, Layout, QuaternionOrder, ReadOptions, Split,
+        SplitKind, Table, duplicates, read, support, write_table, writer,
     },
-    manifold::{BuildContext, build},
 };
 use std::fs;
 
@@ -466,7 +468,7 @@ fn options_that_no_column_needs_are_refused() {
 fn folder_columns(content: &str, columns: &str) -> Result<(), DataError> {
     let options = ColumnOptions { columns: Some(columns.into()), ..Default::default() };
     let table = Folder::new().read("c.csv", content)?;
-    assert_eq!(mad_core::data::suggest(&table, &options).is_empty(), options.require_in(&table).is_err());
+    assert_eq!(mad_core::load::suggest(&table, &options).is_empty(), options.require_in(&table).is_err());
     options.require_in(&table)
 }
 
@@ -500,14 +502,14 @@ fn points_off_the_manifold_are_refused() {
     let folder = Folder::new();
     let manifold = build("sphere:3", &BuildContext::without_files()).unwrap();
     let table = folder.read("p.csv", "x0,x1,x2,x3\n1,0,0,0\n0,2,0,0\n").unwrap();
-    let columns = Columns::find(&manifold.layout(), &table, &ColumnOptions::default()).unwrap();
+    let columns = Columns::find(&layout(manifold.as_ref()), &table, &ColumnOptions::default()).unwrap();
     let text = columns.decode_on(&table, manifold.as_ref()).unwrap_err().to_string();
     assert!(
         ["p.csv", "line 3", "column x0,x1,x2,x3", "1 away from sphere:3"].iter().all(|p| text.contains(p)),
         "{text}"
     );
     let options = ColumnOptions { normalize: true, ..Default::default() };
-    let columns = Columns::find(&manifold.layout(), &table, &options).unwrap();
+    let columns = Columns::find(&layout(manifold.as_ref()), &table, &options).unwrap();
     let decoded = columns.decode_on(&table, manifold.as_ref()).unwrap();
     assert_eq!(decoded.points.row(1), [0.0, 1.0, 0.0, 0.0]);
     assert!(decoded.notices.iter().any(|n| n.contains("1 points were projected")), "{:?}", decoded.notices);
@@ -681,7 +683,7 @@ mod with_data {
             let points = columns.decode(&table).unwrap().points;
             let counted = duplicates(&points);
             assert_eq!((counted.rows, counted.distinct), (rows, distinct), "{file}");
-            Split::new(&points, SplitKind::Distinct, mad_core::data::FRACTIONS, 0).unwrap();
+            Split::new(&points, SplitKind::Distinct, mad_core::table::FRACTIONS, 0).unwrap();
             for (row, x) in points.rows().enumerate() {
                 let back = numbers(&columns.encode_row(x));
                 let lon = table.number(row, 1).unwrap();

@@ -2,9 +2,9 @@
 
 mod common;
 use common::{Folder, contains, npy, on, refused};
-use mad_core::data::{
-    AngleUnit, Cell, ColumnOptions, DataError, Loaded, ReadOptions, RotationForm, RowFault, Suggestion, Table, check,
-    condition_columns, load_skipping, read, suggest, unusable, writer_like,
+use mad_core::load::{Loaded, Suggestion, check, condition_columns, load_skipping, suggest, unusable};
+use mad_core::table::{
+    AngleUnit, Cell, ColumnOptions, DataError, ReadOptions, RotationForm, RowFault, Table, read, writer_like,
 };
 use std::f64::consts::FRAC_PI_2;
 

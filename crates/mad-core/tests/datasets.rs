@@ -1,17 +1,19 @@
 //! Every named data set can be made, loads on its manifold, depends on its seed, and follows its known law.
 
+use mad_core::catalogue::layout;
 use mad_core::{
     Points,
-    base::BaseMeasure as _,
-    data::{
-        ColumnOptions, Columns, DataError,
-        generators::{
+    catalogue::{
+        BuildContext, Spec, build, build_spec,
+        datasets::{
             DATASETS, categorical, checkerboard, circle, dataset, make, so3_mixture::So3Mixture,
             vmf_mixture::vmf_mixture,
         },
     },
-    manifold::{BuildContext, PointTable, Spec, build, build_spec},
+    manifold::PointTable,
+    measure::BaseMeasure as _,
     rng::{Purpose, stream},
+    table::{ColumnOptions, Columns, DataError},
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -32,11 +34,11 @@ fn load_sets(wanted: impl Fn(&str) -> bool) {
         let (_, arguments) = dataset(entry.name).unwrap();
         let mut spec: Spec = (entry.manifold)(&arguments).parse().unwrap();
         if !spec.is_resolved() {
-            let waiting = build_spec(&spec, &context).unwrap().layout();
+            let waiting = layout(build_spec(&spec, &context).unwrap().as_ref());
             spec = spec.resolve(&Columns::find(&waiting, &table, &ColumnOptions::default()).unwrap().level_counts());
         }
         let manifold = build_spec(&spec, &context).unwrap();
-        let columns = Columns::find(&manifold.layout(), &table, &ColumnOptions::default()).unwrap();
+        let columns = Columns::find(&layout(manifold.as_ref()), &table, &ColumnOptions::default()).unwrap();
         let decoded = columns.decode_on(&table, manifold.as_ref()).unwrap();
         assert_eq!(decoded.points.dim(), manifold.ambient_dim(), "{}", entry.name);
         let many = make(entry.name, Some(20_000), 1, 0, None).is_ok_and(|table| table.len() == 20_000);
@@ -117,7 +119,7 @@ fn embedded_earthquakes_are_complete() {
         [0, 1, 2].map(|c| table.cell(0, c).into_owned()).each_ref().map(|s| s.as_str())
     );
     let sphere = build("sphere:2", &BuildContext::without_files()).unwrap();
-    let columns = Columns::find(&sphere.layout(), &table, &ColumnOptions::default()).unwrap();
+    let columns = Columns::find(&layout(sphere.as_ref()), &table, &ColumnOptions::default()).unwrap();
     assert_eq!(columns.decode(&table).unwrap().notices, ["columns not used: magnitude"]);
 }
 
@@ -178,8 +180,11 @@ fn mean_direction_of_draws_agrees_with_the_density() {
     // Samples of the table against the grid of the density.
     let table = make("vmf-mixture:k=3,kappa=20", Some(40_000), 9, 5, None).unwrap();
     let sphere = build("sphere:2", &BuildContext::without_files()).unwrap();
-    let points =
-        Columns::find(&sphere.layout(), &table, &ColumnOptions::default()).unwrap().decode(&table).unwrap().points;
+    let points = Columns::find(&layout(sphere.as_ref()), &table, &ColumnOptions::default())
+        .unwrap()
+        .decode(&table)
+        .unwrap()
+        .points;
     let mixture = vmf_mixture(2, 3, 20.0, 5);
     let grid = sphere.grid(40_000).unwrap();
     let area = sphere.log_volume().exp() / grid.len() as f64;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Folder, cells, contains, made, npy, off_scipy, on, read_made, refused};
-use mad_core::data::{Cell, ColumnOptions, DataError, ReadOptions, Table, read, write_table, writer};
+use mad_core::table::{Cell, ColumnOptions, DataError, ReadOptions, Table, read, write_table, writer};
 use std::{fs, io::Write};
 
 fn gz(bytes: &[u8]) -> Vec<u8> {

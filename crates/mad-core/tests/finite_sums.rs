@@ -1,7 +1,7 @@
 //! Truncated sums over finite sets against plain sums over all points, with logits in twice the working precision.
 
 use mad_core::Points;
-use mad_core::base::{BaseMeasure, Finite};
+use mad_core::measure::{BaseMeasure, Finite};
 use mad_core::rng::{Purpose, Rng, stream};
 use mad_core::special::{distance_squared, norm};
 use rand::RngExt;

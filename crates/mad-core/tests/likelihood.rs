@@ -5,10 +5,10 @@ mod exact;
 use exact::{CircleSet, Exact, Mixture, mean_and_error};
 use mad_core::{
     Points,
-    base::{BaseMeasure, Flat, ProductMeasure, UniformSphere},
     likelihood::{
         BoundConfig, BoundPoints, FlowConfig, FlowModel, Remainder, likelihood_bound, log_ratio, step_doubling,
     },
+    measure::{BaseMeasure, Flat, ProductMeasure, UniformSphere},
     noise::{Anchor, NoiseRange},
     rng::{Purpose, stream},
     sample::{BaseDenoiser, Denoiser},

@@ -1,14 +1,17 @@
 //! Every registered manifold obeys every law, under its uniform, its default and its fitted base measures.
 
-use mad_core::base::{BaseMeasure, Component, VonMisesFisherMixture};
-use mad_core::manifold::laws::{self, Subject};
-use mad_core::manifold::{MANIFOLDS, Manifold, build};
+use mad_core::catalogue::{MANIFOLDS, build, context, spec_round_trips};
+use mad_core::manifold::{
+    Manifold,
+    laws::{self, Subject},
+};
+use mad_core::measure::{BaseMeasure, Component, VonMisesFisherMixture};
 use mad_core::rng::{Purpose, stream};
 use rayon::prelude::*;
 use std::sync::Arc;
 
 fn manifold(spec: &str) -> Arc<dyn Manifold> {
-    build(spec, &laws::context()).unwrap_or_else(|error| panic!("{spec}: {error}"))
+    build(spec, &context()).unwrap_or_else(|error| panic!("{spec}: {error}"))
 }
 
 /// Runs all laws on all subjects and reports every failure at once.
@@ -17,7 +20,8 @@ fn check_all(subjects: Vec<(Arc<dyn Manifold>, Arc<dyn BaseMeasure>)>) {
         .par_iter()
         .flat_map(|(manifold, base)| {
             let subject = Subject { manifold: manifold.as_ref(), base: base.as_ref() };
-            laws::LAWS.iter().filter_map(|(_, law)| law(subject).err()).map(|v| v.to_string()).collect::<Vec<_>>()
+            let all = laws::LAWS.iter().map(|(_, law)| *law).chain([spec_round_trips as laws::Law]);
+            all.filter_map(|law| law(subject).err()).map(|v| v.to_string()).collect::<Vec<_>>()
         })
         .collect();
     assert!(failures.is_empty(), "{} laws fail:\n{}", failures.len(), failures.join("\n"));

@@ -2,12 +2,16 @@
 
 use mad_core::{
     Points, Unit,
-    base::BaseMeasure as _,
-    data::generators::{circle, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
-    manifold::{BuildContext, Manifold, PointTable, build},
+    catalogue::{
+        BuildContext, Comparison, METRICS, build,
+        datasets::{circle, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
+        metric,
+    },
+    manifold::{Manifold, PointTable},
+    measure::BaseMeasure as _,
     metrics::{
-        Comparison, Drift, FloorSource, Kernel, METRICS, MetricError, closest, floor, metric, mmd, nearest_neighbour,
-        total_variation, total_variation_to,
+        Drift, FloorSource, Kernel, MetricError, closest, floor, mmd, nearest_neighbour, total_variation,
+        total_variation_to,
     },
     rng::{Purpose, stream},
 };
@@ -94,7 +98,7 @@ fn kernels_on_rotations_do_not_see_the_sign() {
 fn equal_laws_stand_on_the_floor_and_others_above() {
     let sphere = manifold("sphere:2");
     let (reference, training) = (vmf(600, 0, 1), vmf(5000, 0, 2));
-    let kernel = sphere.kernel();
+    let kernel = mad_core::catalogue::kernel(sphere.as_ref());
     assert_eq!(kernel, Kernel::HeatSphere);
     let drawn = floor(sphere.as_ref(), &kernel, 600, &reference, Some(&training), 20, 0).unwrap();
     let analytic = floor(sphere.as_ref(), &kernel, 600, &reference, None, 20, 0).unwrap();
@@ -115,7 +119,15 @@ fn equal_laws_stand_on_the_floor_and_others_above() {
 fn the_unbiased_form_has_mean_zero_for_equal_laws() {
     let so3 = manifold("so3");
     let values: Vec<f64> = (0..60)
-        .map(|i| mmd(so3.as_ref(), &so3.kernel(), &rotations(80, 0, 2 * i), &rotations(60, 0, 2 * i + 1)).unwrap())
+        .map(|i| {
+            mmd(
+                so3.as_ref(),
+                &mad_core::catalogue::kernel(so3.as_ref()),
+                &rotations(80, 0, 2 * i),
+                &rotations(60, 0, 2 * i + 1),
+            )
+            .unwrap()
+        })
         .map(|m| m.unbiased_squared)
         .collect();
     let mean = values.iter().sum::<f64>() / 60.0;

@@ -5,12 +5,13 @@ mod exact;
 use exact::{Exact, Mixture, dot, mean_and_error, norm};
 use mad_core::{
     Points,
-    base::{BaseMeasure, UniformSphere},
+    catalogue::{BuildContext, MANIFOLDS, build},
     likelihood::{
         BoundConfig, DensityModel, Effort, FlowConfig, FlowModel, NormalisedBound, Normaliser, Remainder,
         likelihood_bound, log_ratio,
     },
-    manifold::{BuildContext, MANIFOLDS, Manifold, Sphere, build, laws},
+    manifold::{Manifold, Sphere},
+    measure::{BaseMeasure, UniformSphere},
     noise::{Anchor, NoiseRange},
     rng::{Purpose, stream},
     sample::{Denoiser, Generate, SAMPLERS},
@@ -120,7 +121,7 @@ impl Denoiser for Wavy {
     }
 
     fn denoise(&self, x: &Points, sigma: f64) -> Points {
-        let mut denoised = mad_core::base::posterior_means(self.0.as_ref(), x, &vec![sigma; x.len()]);
+        let mut denoised = mad_core::measure::posterior_means(self.0.as_ref(), x, &vec![sigma; x.len()]);
         let scale = sigma / (1.0 + sigma) / (x.dim() as f64).sqrt();
         for (d, x) in denoised.rows_mut().zip(x.rows()) {
             // Lebesgue measure leaves x where it is; a normal distribution takes its place.
@@ -136,7 +137,7 @@ impl Denoiser for Wavy {
 
 #[test]
 fn any_denoiser_has_a_density_that_integrates_to_one_and_is_no_worse_than_its_bound() {
-    let context: BuildContext<'_> = laws::context();
+    let context: BuildContext<'_> = mad_core::catalogue::context();
     let specs = MANIFOLDS.iter().flat_map(|entry| entry.examples);
     let mut tried = 0;
     for spec in specs {

@@ -1,9 +1,11 @@
 //! Solids, their groups, pictures, embeddings, orbits and scores.
 
-use mad_core::manifold::{Quaternion, conjugate, multiply};
-use mad_core::pose::rotation::{angle, from_matrix, matrix, turn, uniform};
-use mad_core::pose::{Embedding, SOLIDS, Solid, Symmetry, View, nearest, orbit_mean};
+use mad_core::measure::orbit::{nearest, orbit_mean};
 use mad_core::rng::{Purpose, Rng, stream};
+use mad_core::rotation::{
+    Embedding, Quaternion, Symmetry, angle, conjugate, from_matrix, matrix, multiply, turn, uniform,
+};
+use mad_core::solids::{SOLIDS, Solid, View};
 use rand::RngExt as _;
 use rand_distr::{Distribution, StandardNormal};
 use std::f64::consts::PI;
@@ -53,7 +55,7 @@ fn names_are_found_and_misspelt_ones_explained() {
         assert_eq!((Solid::lookup(solid.name()), solid.class()), (Some(solid), class));
     }
     let error = "cubes".parse::<Solid>().unwrap_err();
-    assert_eq!(error.nearest, "cube");
+    assert_eq!(error.nearest, Some("cube"));
     assert!(error.to_string().contains("sphereX"), "{error}");
 }
 

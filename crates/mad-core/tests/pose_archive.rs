@@ -1,11 +1,10 @@
 //! Pictures and poses in the layout of SymSol: written, read back as folder and as ZIP, and refused where they are broken.
 
-use mad_core::manifold::{Quaternion, multiply};
-use mad_core::pose::rotation::{angle, matrix, uniform};
-use mad_core::pose::{
-    Action, Answer, Archive, Picture, PoseError, PoseScore, SOLIDS, Solid, Split, Symmetry, View, score, write,
-};
 use mad_core::rng::{Purpose, stream};
+use mad_core::rotation::{Quaternion, Symmetry, angle, matrix, multiply, uniform};
+use mad_core::solids::{
+    Action, Answer, Archive, Picture, PoseError, PoseScore, SOLIDS, Solid, Split, View, score, write,
+};
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};

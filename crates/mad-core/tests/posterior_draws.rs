@@ -1,7 +1,8 @@
 //! Draws from the posterior of a mixture, against its mean and against the mixture itself.
 
-use mad_core::base::{BaseMeasure, Component, VonMisesFisherMixture};
-use mad_core::manifold::{BuildContext, Manifold, build};
+use mad_core::catalogue::{BuildContext, build};
+use mad_core::manifold::Manifold;
+use mad_core::measure::{BaseMeasure, Component, VonMisesFisherMixture};
 use mad_core::noise::NoiseRange;
 use mad_core::rng::{Purpose, Rng, stream};
 use mad_core::sample::{BaseDenoiser, Generate, lookup};

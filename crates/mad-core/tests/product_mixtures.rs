@@ -1,7 +1,9 @@
 //! Mixtures on products of spheres, against products of mixtures and against plain sums.
 
-use mad_core::base::{BaseChoice, BaseMeasure, Component, MixtureError, ProductMeasure, VonMisesFisherMixture};
-use mad_core::manifold::{BuildContext, Manifold, build};
+use mad_core::catalogue::{BuildContext, build};
+use mad_core::estimate::BaseChoice;
+use mad_core::manifold::Manifold;
+use mad_core::measure::{BaseMeasure, Component, MixtureError, ProductMeasure, VonMisesFisherMixture};
 use mad_core::rng::{Purpose, Rng, stream};
 use mad_core::special::norm;
 use rand::RngExt;

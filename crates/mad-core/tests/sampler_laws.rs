@@ -5,7 +5,7 @@ mod exact;
 use exact::{CircleSet, Exact, Mixture, UnitSphere, dot, mean_and_error};
 use mad_core::{
     Points,
-    base::{Finite, UniformSphere},
+    measure::{Finite, UniformSphere},
     metrics::Drift,
     noise::{Anchor, NoiseRange, Schedule},
     rng::{Purpose, stream},

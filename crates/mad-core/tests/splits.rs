@@ -1,8 +1,9 @@
 //! Divisions of rows whose neighbours are not independent.
 
 use mad_core::{
-    data::{ColumnOptions, DataError, FRACTIONS, Loaded, Split, SplitError, SplitRule, Table, load},
+    load::{Loaded, load},
     rng::{Purpose, stream},
+    table::{ColumnOptions, DataError, FRACTIONS, Split, SplitError, SplitRule, Table},
 };
 use rand::RngExt as _;
 use std::collections::{BTreeMap, BTreeSet};

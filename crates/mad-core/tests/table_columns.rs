@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Folder, cells, contains, data_dir, off_scipy, on, read_made, refused};
-use mad_core::data::{
-    AngleUnit, Cell, ColumnOptions, Columns, DataError, Layout, ReadOptions, Table, check, load, load_skipping, read,
-    read_watched, suggest,
+use mad_core::load::{check, load, load_skipping, suggest};
+use mad_core::table::{
+    AngleUnit, Cell, ColumnOptions, Columns, DataError, Layout, ReadOptions, Table, read, read_watched,
 };
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@
 
 use mad_core::{
     Points,
-    base::{BaseMeasure, Finite},
+    measure::{BaseMeasure, Finite},
 };
 
 const SUPPORT: [[f64; 2]; 4] = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.3, -1.2]];

@@ -72,8 +72,8 @@ macro_rules! as_of_mad {
 as_of_mad! {
     CliError,
     mad_cli::plot::PlotError,
-    mad_core::data::DataError,
-    mad_core::data::LoadError,
+    mad_core::table::DataError,
+    mad_core::load::LoadError,
     mad_core::metrics::MetricError,
     mad_core::noise::NoiseError,
     mad_core::sample::SampleError,

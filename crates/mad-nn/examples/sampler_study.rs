@@ -12,15 +12,12 @@
 
 use mad_core::{
     Points,
-    base::BaseMeasure,
-    data::{
-        ReadOptions,
-        generators::{dataset, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
-        read,
-    },
+    catalogue::datasets::{dataset, so3_mixture::So3Mixture, vmf_mixture::vmf_mixture},
+    measure::BaseMeasure,
     metrics::{floor, mmd, total_variation},
     rng::{Purpose, stream},
     sample::{BaseDenoiser, Denoiser, Generate, lookup},
+    table::{ReadOptions, read},
 };
 use mad_nn::{Part, Run};
 use std::{error::Error, path::Path, sync::Arc};
@@ -94,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("exact", _) => return Err("`exact` needs a von Mises-Fisher law".into()),
         (file, _) => run.decode(&read(Path::new(file), &ReadOptions::default())?)?,
     };
-    let (kernel, few) = (manifold.kernel(), reference.head(reference.len().min(MOST_ROWS)));
+    let (kernel, few) = (mad_core::catalogue::kernel(manifold), reference.head(reference.len().min(MOST_ROWS)));
     let level = floor(manifold, &kernel, rows, &few, None, 0, 0)?.value;
     print!("{}: floor of the MMD {level:.4}", run.path().display());
     println!(

@@ -7,8 +7,8 @@ use crate::{
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::BaseMeasure,
     likelihood::{FlowModel, Remainder},
+    measure::BaseMeasure,
     noise::{Anchor, NoiseRange},
     sample::Denoiser,
 };

@@ -6,7 +6,7 @@
 //! From a table of latitudes and longitudes to samples and a density:
 //!
 //! ```
-//! use mad_nn::mad_core::data::{ColumnOptions, generators, load};
+//! use mad_nn::mad_core::{catalogue::datasets, load::load, table::ColumnOptions};
 //! use mad_nn::method::SampleRequest;
 //! use mad_nn::train::{Silent, fit};
 //! use mad_nn::{Contents, Partial};
@@ -15,7 +15,7 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let out = folder.path().join("run");
 //! // A week of earthquakes, built in; `data::read` reads a table from a file.
-//! let table = generators::make("earthquakes-week", None, 0, 0, None)?;
+//! let table = datasets::make("earthquakes-week", None, 0, 0, None)?;
 //! let loaded = load(&table, "sphere:2", &ColumnOptions::default())?;
 //!
 //! // Far too small, but quick. Leave a setting out to get the one that suits the manifold.

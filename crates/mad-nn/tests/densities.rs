@@ -8,10 +8,11 @@ mod common;
 use common::{clustered, contents, manifold, prepared_from};
 use mad_core::{
     Points,
-    base::BaseChoice,
-    data::{Loaded, generators, load},
+    catalogue::{MANIFOLDS, datasets},
+    estimate::BaseChoice,
     likelihood::{Effort, Normaliser},
-    manifold::{MANIFOLDS, Manifold},
+    load::{Loaded, load},
+    manifold::Manifold,
     rng::{Purpose, stream},
 };
 use mad_nn::{
@@ -130,7 +131,7 @@ fn wrapped_normals(rows: usize) -> Points {
 
 /// A named data set as the program fits it.
 fn named(name: &str, spec: &str, rows: Option<usize>, directory: Option<&Path>, settings: &[&str]) -> Contents {
-    let table = generators::make(name, rows, 0, 0, directory).unwrap();
+    let table = datasets::make(name, rows, 0, 0, directory).unwrap();
     let loaded: Loaded = load(&table, spec, &Default::default()).unwrap();
     Contents::new(&table, loaded, &common::partial(settings)).unwrap()
 }

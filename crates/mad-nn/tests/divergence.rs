@@ -2,8 +2,8 @@
 
 use mad_core::{
     Points,
-    base::{UniformSphere, posterior_means},
     likelihood::FlowModel,
+    measure::{UniformSphere, posterior_means},
     noise::{Anchor, NoiseRange},
     sample::Denoiser,
 };

@@ -36,7 +36,9 @@ fn a_short_fit_beats_the_uniform_law() {
         let mut uniform = samples.clone();
         let mut rng = mad_core::rng::stream(1, mad_core::rng::Purpose::Data, 0);
         uniform.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
-        let distance = |points| mmd(manifold.as_ref(), &manifold.kernel(), points, test).unwrap().biased_root;
+        let distance = |points| {
+            mmd(manifold.as_ref(), &mad_core::catalogue::kernel(manifold.as_ref()), points, test).unwrap().biased_root
+        };
         let (model, uniform) = (distance(&samples), distance(&uniform));
         assert!(model < 0.6 * uniform, "{spec} {method}: MMD {model}, uniform {uniform}");
     }

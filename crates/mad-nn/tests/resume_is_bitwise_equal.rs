@@ -134,7 +134,7 @@ fn a_base_in_another_form_is_the_same_base() {
     fs::write(&manifest, text.replace(&hash_now, hash_then.as_str())).unwrap();
 
     let mut other = made.clone();
-    other.base = mad_core::base::BaseChoice::Uniform;
+    other.base = mad_core::estimate::BaseChoice::Uniform;
     let error = fit(&other, &out, true, &mut Silent, &never).unwrap_err();
     assert!(matches!(error, TrainError::Run(RunError::DataChanged { .. })), "{error}");
     assert!(error.to_string().contains("base.json"), "{error}");

@@ -5,7 +5,7 @@ mod common;
 use common::{contents, prepared};
 use mad_core::{
     Points,
-    base::fit::{FitOptions, fit_mixture},
+    estimate::{FitOptions, fit_mixture},
     manifold::Manifold,
     metrics::mmd,
     rng::{Purpose, stream},
@@ -53,7 +53,8 @@ fn discrepancies(manifold: &dyn Manifold, samples: &Points) -> (f64, f64) {
     let mut uniform = samples.clone();
     let mut rng = stream(1, Purpose::Data, 0);
     uniform.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
-    let from = |points: &Points| mmd(manifold, &manifold.kernel(), points, &rows).unwrap().biased_root;
+    let from =
+        |points: &Points| mmd(manifold, &mad_core::catalogue::kernel(manifold), points, &rows).unwrap().biased_root;
     (from(samples), from(&uniform))
 }
 

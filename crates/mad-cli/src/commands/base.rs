@@ -4,7 +4,9 @@ use crate::args::{Base, Common};
 use crate::error::CliError;
 use crate::output;
 use crate::overwrite::require_apart;
-use mad_core::data::{self, Cell, ColumnOptions, Columns, Layout, writer};
+use mad_core::catalogue;
+use mad_core::load;
+use mad_core::table::{self, Cell, ColumnOptions, Columns, Layout, writer};
 use serde_json::json;
 use std::path::Path;
 
@@ -16,7 +18,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     let inputs: Vec<&Path> = [Some(args.at.as_path()), base_file].into_iter().flatten().collect();
     require_apart(&args.out, None, &inputs)?;
     let mut table = args.reading.read(common, &args.at)?;
-    let (manifold, points) = match data::manifold_named(&args.manifold) {
+    let (manifold, points) = match load::manifold_named(&args.manifold) {
         // Ambient coordinates need not lie on the set: noised points do not.
         Ok(manifold) if has_ambient_columns(&table, manifold.ambient_dim()) => {
             let layout = Layout::Coordinates(manifold.ambient_dim());
@@ -31,7 +33,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
         }
     };
     let dim = manifold.ambient_dim();
-    let base = data::read_base(&args.base, dim)?.build(manifold.as_ref())?;
+    let base = catalogue::read_base(&args.base, dim)?.build(manifold.as_ref())?;
 
     let mut header: Vec<String> = (0..table.width()).map(|c| table.column_name(c)).collect();
     header.extend((0..dim).map(|i| format!("mean{i}")));
@@ -54,7 +56,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
 }
 
 /// Whether the table has exactly the columns `x0 … x{dim − 1}`, or that many without names.
-fn has_ambient_columns(table: &data::Table, dim: usize) -> bool {
+fn has_ambient_columns(table: &table::Table, dim: usize) -> bool {
     match table.header() {
         Some(_) => dim > 0 && (0..dim).all(|i| table.find(&format!("x{i}")).is_some()),
         None => table.width() == dim,

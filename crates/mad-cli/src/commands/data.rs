@@ -5,7 +5,8 @@ use crate::args::{Common, Data, DataCommand, ListKind};
 use crate::error::CliError;
 use crate::output;
 use crate::overwrite::require_apart;
-use mad_core::data::{generators, write_table};
+use mad_core::catalogue::datasets;
+use mad_core::table::write_table;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ pub fn run(common: &Common, args: &Data) -> Result<(), CliError> {
             let files = common.data_dir().map(data_files).unwrap_or_default();
             require_apart(out, None, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
             let target = target_seed.unwrap_or(*seed);
-            let table = generators::make(name, *n, *seed, target, common.data_dir())?;
+            let table = datasets::make(name, *n, *seed, target, common.data_dir())?;
             write_table(out, &table)?;
             let fields = json!({ "name": name, "rows": table.len(), "seed": seed, "out": output::shown(out) });
             let text = || format!("{} rows of {name}", table.len());

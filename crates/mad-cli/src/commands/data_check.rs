@@ -4,7 +4,8 @@ use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::input::quoted;
 use crate::output;
-use mad_core::data::{self, CheckReport, ColumnReport, Suggestion, Table};
+use mad_core::load::{self, CheckReport, ColumnReport, Suggestion};
+use mad_core::table::Table;
 use serde_json::json;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
     let (spec, why) = match spec {
         Some(spec) => (spec.to_owned(), "as asked for".to_owned()),
         None => {
-            let suggestions = data::suggest(&table, &options);
+            let suggestions = load::suggest(&table, &options);
             match suggestions.first() {
                 Some(first) if first.certain => {
                     (first.spec.clone(), format!("{}; --manifold chooses another", first.reason))
@@ -27,7 +28,7 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
             }
         }
     };
-    let report = data::check(&table, &spec, &options)?;
+    let report = load::check(&table, &spec, &options)?;
     let bad = report.bad_rows.as_ref().map_or(0, |bad| bad.total);
     let flags = if bad > 0 && !reading.skip_bad_rows { "--skip-bad-rows" } else { "" };
     let next = report.can_fit.then(|| command(file, &spec, flags, reading));
@@ -91,8 +92,8 @@ fn undecided(
     reading: &Reading,
     suggestions: &[Suggestion],
 ) -> Result<(), CliError> {
-    let reports = data::describe(table);
-    let unusable = data::unusable(table, &reading.column_options());
+    let reports = load::describe(table);
+    let unusable = load::unusable(table, &reading.column_options());
     // A suggestion that is a question has no command yet.
     let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.flags, reading));
     let commands: Vec<String> = suggestions.iter().filter_map(next).collect();

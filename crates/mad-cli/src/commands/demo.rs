@@ -11,7 +11,9 @@ use crate::output;
 use crate::overwrite::require_apart;
 use crate::source::Source;
 use mad_core::Points;
-use mad_core::data::{self, ColumnOptions, generators, writer};
+use mad_core::catalogue::datasets;
+use mad_core::load;
+use mad_core::table::{ColumnOptions, writer};
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::{Part, Run};
@@ -44,8 +46,8 @@ struct Score {
 
 pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
     require_apart(&args.out, None, &[])?;
-    let table = generators::make(DATA, None, 0, 0, None)?;
-    let loaded = data::load(&table, MANIFOLD, &ColumnOptions::default())?;
+    let table = datasets::make(DATA, None, 0, 0, None)?;
+    let loaded = load::load(&table, MANIFOLD, &ColumnOptions::default())?;
     output::notice(common, format!("{} earthquakes of one week (USGS), on the sphere", loaded.points.len()));
     std::fs::create_dir_all(&args.out).map_err(|e| CliError::io(&args.out, e))?;
     let interrupt = Interrupt::listen()?;

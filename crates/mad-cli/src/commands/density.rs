@@ -5,7 +5,7 @@ use crate::args::{Common, Density};
 use crate::error::CliError;
 use crate::output;
 use crate::overwrite::require_apart;
-use mad_core::data::{Cell, writer};
+use mad_core::table::{Cell, writer};
 use serde_json::json;
 use std::path::Path;
 

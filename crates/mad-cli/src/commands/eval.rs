@@ -7,9 +7,11 @@ use crate::error::CliError;
 use crate::input::tell_skipped;
 use crate::output;
 use mad_core::Points;
+use mad_core::catalogue::METRICS;
 use mad_core::copies;
-use mad_core::data::{self, Loaded};
+use mad_core::load::{self, Loaded};
 use mad_core::metrics::MetricError;
+use mad_core::registry::unknown;
 use mad_nn::Part;
 use serde_json::{Map, Value, json};
 use std::ffi::OsStr;
@@ -46,12 +48,9 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
 fn check_names(names: &[String]) -> Result<(), CliError> {
     let own = OF_RUNS.map(|(name, _)| name);
     for name in names.iter().filter(|name| !own.contains(&name.as_str())) {
-        mad_core::metrics::metric(name).map_err(|error| match error {
-            MetricError::Unknown { name, nearest, known } => {
-                MetricError::Unknown { name, nearest, known: format!("{}, {known}", own.join(", ")) }
-            }
-            other => other,
-        })?;
+        if METRICS.iter().all(|metric| metric.name != name) {
+            return Err(MetricError::Unknown(unknown(METRICS, name, &own)).into());
+        }
     }
     Ok(())
 }
@@ -119,7 +118,7 @@ fn of_file(common: &Common, args: &Eval) -> Result<Scores, CliError> {
     let mut samples = match args.reading.skip_bad_rows {
         false => columns.decode(&table)?.points,
         true => {
-            let (points, skipped) = data::decode_skipping(&mut table, &columns, None)?;
+            let (points, skipped) = load::decode_skipping(&mut table, &columns, None)?;
             tell_skipped(common, &table, skipped);
             points
         }

@@ -4,11 +4,9 @@ use super::scores::OF_RUNS;
 use crate::args::{Common, List, ListKind};
 use crate::error::CliError;
 use crate::output;
-use mad_core::data::generators::DATASETS;
-use mad_core::manifold::MANIFOLDS;
-use mad_core::metrics::METRICS;
-use mad_core::pose::SOLIDS;
+use mad_core::catalogue::{MANIFOLDS, METRICS, datasets::DATASETS};
 use mad_core::sample::SAMPLERS;
+use mad_core::solids::SOLIDS;
 use mad_nn::config::{RECIPES, SETTINGS, Setting};
 use mad_nn::method::{METHODS, MethodOption};
 use mad_nn::net::NETWORKS;
@@ -83,7 +81,7 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
         }
         ListKind::Networks => ("networks", NETWORKS.iter().map(|e| pair(e.name, e.summary)).collect()),
         ListKind::Datasets => {
-            let name = |e: &mad_core::data::generators::DatasetEntry| match e.parameters {
+            let name = |e: &mad_core::catalogue::datasets::DatasetEntry| match e.parameters {
                 [] => e.name.to_owned(),
                 parameters => {
                     let words: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();

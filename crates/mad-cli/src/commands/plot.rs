@@ -13,7 +13,7 @@ use crate::plot::{
 };
 use crate::source::Source;
 use mad_core::Points;
-use mad_core::manifold::View;
+use mad_core::catalogue::View;
 use mad_nn::Part;
 use mad_nn::method::SampleRequest;
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ pub struct Look {
 impl Look {
     pub fn of(opened: &Opened) -> Self {
         let manifold = opened.run.manifold();
-        let view = manifold.view();
+        let view = mad_core::catalogue::view(manifold.as_ref());
         let columns = opened.columns();
         let names = match columns.scalar_names() {
             names if names.is_empty() && view == View::Scatter => columns.encode_header(),
@@ -176,7 +176,9 @@ impl GridDensity {
     /// The density at about `cells` points, or at the usual number, for sets on which it can be shaded; `None` for others.
     pub fn of(common: &Common, opened: &Opened, cells: Option<usize>) -> Option<Self> {
         let manifold = opened.run.manifold();
-        if manifold.is_quotient() || !matches!(manifold.view(), View::Map | View::Angles(2)) {
+        if manifold.is_quotient()
+            || !matches!(mad_core::catalogue::view(manifold.as_ref()), View::Map | View::Angles(2))
+        {
             return None;
         }
         let grid = manifold.grid(cells.unwrap_or(DENSITY_CELLS))?;

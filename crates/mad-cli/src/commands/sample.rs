@@ -8,7 +8,7 @@ use crate::output;
 use crate::overwrite::require_apart;
 use crate::progress::Meter;
 use mad_core::Points;
-use mad_core::data::{Cell, Table, TextStyle, Time, writer_like};
+use mad_core::table::{Cell, Table, TextStyle, Time, writer_like};
 use mad_nn::method::{SampleRequest, Sampled};
 use serde_json::json;
 use std::ops::ControlFlow;

@@ -3,8 +3,13 @@
 use super::opened::{Opened, SamplerChoice};
 use crate::error::CliError;
 use crate::output;
-use mad_core::metrics::{Closest, Comparison, METRICS, Measurement, QUANTILES, closest, drift_measurements};
-use mad_core::{Moments, Points, Unit, copies, manifold::Manifold};
+use mad_core::{
+    Moments, Points, Unit,
+    catalogue::{Comparison, METRICS, Measurement, drift_measurements},
+    copies,
+    manifold::Manifold,
+    metrics::{Closest, QUANTILES, closest},
+};
 use mad_nn::Part;
 use serde::Serialize;
 

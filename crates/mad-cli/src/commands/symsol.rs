@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::overwrite::require_apart;
 use crate::progress::Meter;
-use mad_core::pose::{PoseError, SOLIDS, Solid, View, write};
+use mad_core::solids::{PoseError, SOLIDS, Solid, View, write};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;

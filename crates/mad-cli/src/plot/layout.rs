@@ -12,7 +12,7 @@ use super::{
     rotations::{RotationsPanel, TiltWheel},
     scatter::{ScatterPanel, Window},
 };
-use mad_core::{Points, manifold::View};
+use mad_core::{Points, catalogue::View};
 use std::borrow::Cow;
 
 /// One set of points in a figure: the data, or the samples of a model.

@@ -50,7 +50,7 @@ pub use region::{Region, RegionPanel};
 pub use rotations::{FAN, RotationsPanel, TiltWheel};
 pub use scatter::{SIDE, ScatterPanel, Window};
 
-use mad_core::{Points, data::DataError};
+use mad_core::{Points, table::DataError};
 use std::{borrow::Cow, path::PathBuf};
 
 /// Why a picture could not be made.

@@ -1,7 +1,7 @@
 //! Numbers of different factors of a product against each other: what pictures of single factors cannot show.
 
 use super::angles::degrees;
-use mad_core::{Points, manifold::View};
+use mad_core::{Points, catalogue::View};
 
 /// A number that can be read off every point.
 pub struct Coordinate {

@@ -1,7 +1,7 @@
 //! Whole figures: well formed, of bounded size, with ink where the points are.
 
 use super::*;
-use mad_core::manifold::View;
+use mad_core::catalogue::View;
 use resvg::{tiny_skia::Pixmap, usvg};
 
 fn direction(lat: f64, lon: f64) -> [f64; 3] {

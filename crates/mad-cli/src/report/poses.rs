@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::plot::{FAN, Panel, PicturePanel, RotationsPanel, TiltWheel};
-use mad_core::{Points, manifold::multiply};
+use mad_core::{Points, rotation::multiply};
 use mad_nn::method::SampleRequest;
 use mad_nn::{Part, Run};
 use std::borrow::Cow;

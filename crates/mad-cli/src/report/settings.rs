@@ -85,7 +85,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mad_core::manifold::{BuildContext, build};
+    use mad_core::catalogue::{BuildContext, build};
 
     fn resolved(settings: &[&str], distinct: usize) -> (Config, Settings) {
         let manifold = build("sphere:2", &BuildContext::new(|_| unreachable!("no files"))).expect("a manifold");

@@ -2,8 +2,8 @@
 
 use super::html::{Html, paragraph, table};
 use mad_core::Points;
-use mad_core::data::{Cell, Columns};
-use mad_core::metrics::Measurement;
+use mad_core::catalogue::Measurement;
+use mad_core::table::{Cell, Columns};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most rows of a table of categories.

@@ -3,7 +3,7 @@
 use super::blocks;
 use crate::{
     Moments, Points,
-    base::{BaseMeasure, posterior_means},
+    measure::{BaseMeasure, posterior_means},
     noise::NoiseRange,
     rng::{Purpose, Rng, stream},
     sample::Denoiser,

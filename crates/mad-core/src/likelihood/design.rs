@@ -3,7 +3,7 @@
 use super::{blocks, bound::Level};
 use crate::{
     Points,
-    base::BaseMeasure,
+    measure::BaseMeasure,
     noise::NoiseRange,
     rng::{Purpose, Rng, stream},
     sample::Denoiser,
@@ -152,8 +152,8 @@ fn normal(dim: usize, rng: &mut Rng) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{Component, UniformSphere, VonMisesFisherMixture};
     use crate::manifold::{Manifold, Sphere};
+    use crate::measure::{Component, UniformSphere, VonMisesFisherMixture};
     use crate::sample::BaseDenoiser;
     use std::sync::Arc;
 

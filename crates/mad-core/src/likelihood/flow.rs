@@ -3,7 +3,7 @@
 use super::{FlowModel, blocks};
 use crate::{
     Points,
-    base::BaseMeasure,
+    measure::BaseMeasure,
     noise::{Anchor, NoiseRange},
 };
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! A normalised density on the manifold from the likelihood bound.
 
 use super::{BoundDesign, Effort, Normaliser};
-use crate::{Points, base::BaseMeasure, manifold::Manifold, noise::NoiseRange, sample::Denoiser};
+use crate::{Points, manifold::Manifold, measure::BaseMeasure, noise::NoiseRange, sample::Denoiser};
 
 /// Standard deviation of the noise in the bound at a point that is small enough, in nats.
 const NOISE: f64 = 0.1;

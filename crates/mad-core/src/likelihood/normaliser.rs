@@ -1,7 +1,7 @@
 //! Integrals over the manifold by importance sampling.
 
 use super::proposal::Proposal;
-use crate::{Moments, Points, base::BaseMeasure, manifold::Manifold, special::log_sum_exp};
+use crate::{Moments, Points, manifold::Manifold, measure::BaseMeasure, special::log_sum_exp};
 
 /// Draws between two looks at the standard error.
 const BLOCK_DRAWS: usize = 512;

@@ -2,8 +2,8 @@
 
 use crate::{
     Points,
-    base::BaseMeasure,
     manifold::Manifold,
+    measure::BaseMeasure,
     rng::{Purpose, Rng, stream},
     special::{dot, log_sum_exp},
 };

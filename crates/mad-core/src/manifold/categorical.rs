@@ -1,26 +1,11 @@
 //! Tables of categories: one one-hot block per column.
 
-use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, View};
-use crate::base::{BaseMeasure, Finite, ProductMeasure};
-use crate::{Points, data::Layout};
-use std::sync::Arc;
-
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "categorical",
-    summary: "columns of categories as one-hot blocks; the numbers of levels come from the file unless given",
-    usage: "categorical or categorical:LEVELS,LEVELS,…",
-    form: Form::OptionalText,
-    examples: &["categorical:3,4,2", "categorical:5"],
-    build: |spec, _| match spec.argument.as_deref() {
-        None => Ok(Arc::new(Categorical::unresolved())),
-        Some(text) => {
-            let levels: Result<Vec<usize>, _> = text.split(',').map(|n| n.trim().parse()).collect();
-            let levels = levels.map_err(|_| spec.invalid("numbers of levels separated by commas, such as 3,4,2"))?;
-            Ok(Arc::new(Categorical::new(levels)?))
-        }
-    },
+use super::{Manifold, ManifoldError};
+use crate::{
+    Points,
+    measure::{BaseMeasure, Finite, ProductMeasure},
 };
+use std::sync::Arc;
 
 /// Most one-hot coordinates of one table.
 const MAX_COORDINATES: usize = 100_000;
@@ -51,7 +36,7 @@ impl Categorical {
         Ok(Self { levels: Some(levels) })
     }
 
-    /// Columns not known yet: only `spec` and `layout` mean something before a file has been seen.
+    /// Columns not known yet: only `spec` means something before a file has been seen.
     pub fn unresolved() -> Self {
         Self { levels: None }
     }
@@ -72,7 +57,7 @@ impl Categorical {
 }
 
 /// The corners of the simplex with `n` levels.
-pub(crate) fn one_hot(n: usize) -> Points {
+fn one_hot(n: usize) -> Points {
     let mut corners = Points::zeros(n, n);
     for (i, row) in corners.rows_mut().enumerate() {
         row[i] = 1.0;
@@ -120,10 +105,6 @@ impl Manifold for Categorical {
         Arc::new(ProductMeasure::new(self.levels().iter().map(column).collect()))
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Categories(self.levels.clone())
-    }
-
     /// √2 for each column that differs, combined as in a product.
     ///
     /// # Formula
@@ -151,13 +132,8 @@ impl Manifold for Categorical {
         Some(grid)
     }
 
-    fn view(&self) -> View {
-        View::Bars(self.levels().to_vec())
-    }
-
-    /// As for finite sets: the corners of a simplex stand √2 apart.
-    fn hints(&self) -> Hints {
-        Hints { sigma: (1e-2, 10.0), learning_rate: 7e-4, ..Hints::default() }
+    fn finite_factors(&self) -> Option<Vec<Points>> {
+        self.levels.as_ref().map(|levels| levels.iter().map(|n| one_hot(*n)).collect())
     }
 }
 

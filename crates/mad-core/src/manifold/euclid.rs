@@ -1,19 +1,8 @@
 //! Flat space R^n.
 
-use super::{Form, Manifold, ManifoldEntry, ManifoldError};
-use crate::base::{BaseMeasure, Flat};
-use crate::data::Layout;
+use super::{Manifold, ManifoldError};
+use crate::measure::{BaseMeasure, Flat};
 use std::sync::Arc;
-
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "euclid",
-    summary: "flat space R^n; columns are standardised by the training part",
-    usage: "euclid:N",
-    form: Form::Dimension,
-    examples: &["euclid:1", "euclid:3"],
-    build: |spec, _| Ok(Arc::new(Euclid::new(spec.dimension()?)?)),
-};
 
 /// R^n with Lebesgue measure as its base.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,9 +45,5 @@ impl Manifold for Euclid {
 
     fn uniform(&self) -> Arc<dyn BaseMeasure> {
         Arc::new(Flat::new(self.n))
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Real(self.n)
     }
 }

@@ -1,24 +1,21 @@
 //! Finite sets of points.
 
-use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, PointTable};
-use crate::base::{BaseMeasure, Finite};
-use crate::special::distance_squared;
-use crate::{Points, data::Layout};
+use super::{Extent, Manifold, ManifoldError};
+use crate::{
+    Points,
+    measure::{BaseMeasure, Finite},
+    special::distance_squared,
+};
 use std::sync::Arc;
 
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "points",
-    summary: "the points of a file, columns x0, x1, …; a column `weight` makes the base measure weighted",
-    usage: "points:FILE",
-    form: Form::File,
-    examples: &["points:circle8.csv", "points:weighted.csv"],
-    build: |spec, context| {
-        let file = spec.argument.as_deref().unwrap_or_default();
-        let table = context.read_points(file)?;
-        Ok(Arc::new(FiniteSet::new(file, table)?))
-    },
-};
+/// Points and optional weights, as read from the file of a `points:FILE` spec.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointTable {
+    /// Columns x0, x1, ….
+    pub points: Points,
+    /// Column `weight`, if there is one.
+    pub weights: Option<Vec<f64>>,
+}
 
 /// Finitely many distinct points of R^d.
 #[derive(Debug, Clone)]
@@ -26,10 +23,7 @@ pub struct FiniteSet {
     file: String,
     uniform: Arc<Finite>,
     weighted: Arc<Finite>,
-    /// Smallest distance between two points.
-    spacing: f64,
-    /// Root mean square distance from the centre.
-    radius: f64,
+    extent: Extent,
 }
 
 impl FiniteSet {
@@ -45,8 +39,8 @@ impl FiniteSet {
         if spacing == 0.0 {
             return Err(ManifoldError::Duplicate { file: file.into(), first: pair.0 + 1, second: pair.1 + 1 });
         }
-        let radius = rms_radius(&table.points);
-        Ok(Self { file: file.into(), uniform, weighted, spacing, radius })
+        let extent = Extent { spacing, radius: rms_radius(&table.points) };
+        Ok(Self { file: file.into(), uniform, weighted, extent })
     }
 
     /// The points.
@@ -121,25 +115,13 @@ impl Manifold for FiniteSet {
         self.weighted.clone()
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Coordinates(self.ambient_dim())
-    }
-
     /// All points, whatever `n`: they share the counting measure equally.
     fn grid(&self, _n: usize) -> Option<Points> {
         Some(self.points().clone())
     }
 
-    /// From 1/100 of the smallest spacing s to 10 times the radius of the set.
-    ///
-    /// At σ = s/20 a noised point is nearer to a wrong point with probability erfc(10/√2) < 1e-22, so below that the base
-    /// mean is already the answer; another factor of 5 keeps undenoised samples within a few percent of s. At ten radii
-    /// the prior no longer shows where the set is.
-    fn hints(&self) -> Hints {
-        let spacing = if self.spacing.is_finite() { self.spacing } else { 1.0 };
-        let radius = if self.radius > 0.0 { self.radius } else { 1.0 };
-        let sigma = ((1e-2 * spacing).clamp(1e-6, 1e2), (10.0 * radius).clamp(1e-4, 1e3));
-        Hints { sigma, learning_rate: 7e-4, ..Hints::default() }
+    fn extent(&self) -> Option<Extent> {
+        Some(self.extent)
     }
 }
 
@@ -160,7 +142,7 @@ mod tests {
     #[test]
     fn spacing_is_the_closest_pair_and_nearest_wins() {
         let set = FiniteSet::new("p.csv", table(vec![0.0, 0.0, 5.0, 0.1, 5.0, 0.4, 9.0, 9.0])).unwrap();
-        assert!((set.spacing - 0.3).abs() < 1e-15);
+        assert!((set.extent.spacing - 0.3).abs() < 1e-15);
         let mut x = [4.0, 0.26];
         set.project(&mut x);
         assert_eq!(x, [5.0, 0.4]);

@@ -1,11 +1,9 @@
 //! The laws every manifold and every base measure obeys, as functions, so that manifolds from elsewhere can be checked too.
 //!
-//! Each law draws its own test points from a fixed seed and answers with the first [`Violation`] it meets. [`check`] runs
-//! them all; [`check_unregistered`] those that need no line in [`MANIFOLDS`](super::MANIFOLDS).
+//! Each law draws its own test points from a fixed seed and returns the first [`Violation`] it meets. [`check`] runs them all.
 
-use super::{BuildContext, Manifold, PointTable, build};
-use crate::Points;
-use crate::base::BaseMeasure;
+use super::Manifold;
+use crate::measure::BaseMeasure;
 use crate::rng::{Purpose, Rng, stream};
 use crate::special::{distance_squared, norm};
 use rand::RngExt;
@@ -37,12 +35,8 @@ pub struct Subject<'a> {
 /// A law: `Ok` where it holds.
 pub type Law = fn(Subject<'_>) -> Result<(), Violation>;
 
-/// The one law that only a registered manifold can obey.
-const SPEC_LAW: &str = "the spec builds the same manifold";
-
 /// All laws by name.
 pub const LAWS: &[(&str, Law)] = &[
-    (SPEC_LAW, spec_round_trips),
     ("projection is idempotent", projection_is_idempotent),
     ("projection does not move points of the set", base_samples_lie_on_the_set),
     ("distances are symmetric and vanish on equal points", distances_are_symmetric),
@@ -59,29 +53,6 @@ pub const LAWS: &[(&str, Law)] = &[
 /// Runs every law.
 pub fn check(subject: Subject<'_>) -> Result<(), Violation> {
     LAWS.iter().try_for_each(|(_, law)| law(subject))
-}
-
-/// Runs every law but the first, that [`build`] makes the manifold again from its spec: for manifolds not in the registry.
-pub fn check_unregistered(subject: Subject<'_>) -> Result<(), Violation> {
-    LAWS.iter().filter(|(name, _)| *name != SPEC_LAW).try_for_each(|(_, law)| law(subject))
-}
-
-/// A context whose files are the finite sets of the examples: `circle8.csv` and `weighted.csv`.
-pub fn context() -> BuildContext<'static> {
-    BuildContext::new(|file| example_points(file).ok_or_else(|| format!("no example file `{file}`").into()))
-}
-
-/// The finite set of the examples that is called `file`.
-pub fn example_points(file: &str) -> Option<PointTable> {
-    let circle = (0..8).map(|i| PI * f64::from(i) / 4.0).flat_map(|a| [a.cos(), a.sin()]).collect();
-    match file {
-        "circle8.csv" => Some(PointTable { points: Points::from_vec(circle, 2), weights: None }),
-        "weighted.csv" => {
-            let points = Points::from_vec(vec![0.0, 0.0, 1.0, 1.5, 0.5, 0.0, -2.0, 0.25, 0.5, 3.0, 3.0, 3.0], 3);
-            Some(PointTable { points, weights: Some(vec![4.0, 1.0, 0.5, 2.5]) })
-        }
-        _ => None,
-    }
 }
 
 impl Subject<'_> {
@@ -128,17 +99,6 @@ fn normal(rng: &mut Rng) -> f64 {
 
 fn gap(a: &[f64], b: &[f64]) -> f64 {
     distance_squared(a, b).sqrt()
-}
-
-/// `spec()` is text from which [`build`] makes a manifold of the same spec and dimension.
-pub fn spec_round_trips(s: Subject<'_>) -> Result<(), Violation> {
-    let law = SPEC_LAW;
-    match build(&s.manifold.spec(), &context()) {
-        Ok(again) => {
-            s.require(law, again.spec() == s.manifold.spec() && again.ambient_dim() == s.dim(), || again.spec())
-        }
-        Err(error) => s.require(law, false, || error.to_string()),
-    }
 }
 
 /// Projecting a second time changes nothing, and the deviation afterwards is zero.

@@ -1,15 +1,16 @@
 //! Known sets inside Euclidean space.
 //!
-//! A manifold says where the set is and how its points are measured, written to files and drawn. It hands out its uniform
-//! [`BaseMeasure`]; how data are spread on it is somebody else's business.
+//! A manifold says where the set is and how its points are measured. It hands out its uniform [`BaseMeasure`]; how data are
+//! spread on it, and how they are written to files, compared and drawn, is not its concern: names, file layouts, views and
+//! kernels stand in the [`catalogue`](crate::catalogue).
 //!
 //! # A manifold of one's own
 //!
-//! The two points ±1 of the line, which `sphere:N` leaves out, with everything that must be said about them. Here one type
-//! is the set and its uniform measure; usually the measure is a type of its own in [`base`](crate::base).
+//! The two points ±1 of the line, which `sphere:N` leaves out, with all that is required of them. Here one type
+//! is the set and its uniform measure; usually the measure is a type of its own in [`measure`](crate::measure).
 //!
 //! ```
-//! use mad_core::base::BaseMeasure;
+//! use mad_core::measure::BaseMeasure;
 //! use mad_core::manifold::{Manifold, laws};
 //! use mad_core::rng::Rng;
 //! use rand::RngExt;
@@ -50,7 +51,7 @@
 //!     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) { x0[0] = if rng.random() { 1.0 } else { -1.0 } }
 //! }
 //!
-//! laws::check_unregistered(laws::Subject { manifold: &Signs, base: &Signs })?;
+//! laws::check(laws::Subject { manifold: &Signs, base: &Signs })?;
 //! # // The laws notice a mistake: a mean at half the slope.
 //! # #[derive(Debug)]
 //! # struct Wrong;
@@ -61,46 +62,54 @@
 //! #     fn log_weight(&self, x: &[f64]) -> f64 { Signs.log_weight(x) }
 //! #     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) { Signs.sample(rng, x0) }
 //! # }
-//! # assert!(laws::check_unregistered(laws::Subject { manifold: &Signs, base: &Wrong }).is_err());
+//! # assert!(laws::check(laws::Subject { manifold: &Signs, base: &Wrong }).is_err());
 //! # Ok::<(), laws::Violation>(())
 //! ```
 //!
-//! To make it known by its name, give it a file here and a line in [`MANIFOLDS`]; then it must obey [`laws::check`] too.
+//! To make it known by its name, give it a file here and an entry in [`MANIFOLDS`](crate::catalogue::MANIFOLDS); then the spec
+//! must build it again as well ([`catalogue::check`](crate::catalogue::check)).
 
 mod categorical;
+mod error;
 mod euclid;
 mod finite;
-mod group;
 pub mod laws;
+mod mixture;
 mod product;
-mod registry;
 mod so3;
-mod spec;
 mod sphere;
 mod torus;
+mod unit;
 
 pub use categorical::Categorical;
-pub(crate) use categorical::one_hot;
+pub use error::{ManifoldError, ReadError};
 pub use euclid::Euclid;
-pub use finite::FiniteSet;
-pub(crate) use group::canonical_sign;
-pub use group::{Group, Quaternion, conjugate, multiply};
+pub use finite::{FiniteSet, PointTable};
 pub use product::Product;
-pub use registry::{
-    Build, BuildContext, Form, MANIFOLDS, ManifoldEntry, ManifoldError, PointTable, ReadError, build, build_spec,
-};
 pub use so3::Rotations;
-pub(crate) use so3::{choose, turn_about_z};
-pub use spec::Spec;
 pub use sphere::Sphere;
 pub use torus::Torus;
+pub use unit::Unit;
 
-use crate::{Points, base::BaseMeasure, data::Layout, metrics::Kernel, rng::Rng};
+use crate::{
+    Points,
+    measure::{BaseMeasure, SphereBlock},
+    rng::Rng,
+};
 use std::{ops::Range, sync::Arc};
+
+/// Smallest distance between points of a set, and how far they lie from their centre.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extent {
+    /// Smallest distance between two points; infinite if there is only one.
+    pub spacing: f64,
+    /// Root mean square distance from the centre.
+    pub radius: f64,
+}
 
 /// A known closed subset of R^d. Four facts and two actions are required; the rest follows from them.
 pub trait Manifold: std::fmt::Debug + Send + Sync {
-    /// Text from which [`build`] makes this manifold again, such as `sphere:2`.
+    /// Text from which [`build`](crate::catalogue::build) makes this manifold again, such as `sphere:2`.
     fn spec(&self) -> String;
 
     /// Number of ambient coordinates d.
@@ -121,11 +130,6 @@ pub trait Manifold: std::fmt::Debug + Send + Sync {
     /// The measure a fit starts from unless told otherwise: the uniform one, or the given weights of a finite set.
     fn default_base(&self) -> Arc<dyn BaseMeasure> {
         self.uniform()
-    }
-
-    /// How points stand in a file.
-    fn layout(&self) -> Layout {
-        Layout::Coordinates(self.ambient_dim())
     }
 
     /// Geodesic distance between two points of the set; the chord unless the set has something better.
@@ -177,101 +181,23 @@ pub trait Manifold: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// How to draw points.
-    fn view(&self) -> View {
-        View::Scatter
+    /// Whether distances are angles in radians. On products of spheres they are.
+    fn is_angular(&self) -> bool {
+        self.spheres().is_some()
     }
 
-    /// The kernel with which samples are compared.
-    fn kernel(&self) -> Kernel {
-        Kernel::default()
+    /// The manifolds whose product this is, each with its coordinates; none unless it is a product.
+    fn factors(&self) -> &[(Range<usize>, Arc<dyn Manifold>)] {
+        &[]
     }
 
-    /// The training settings that suit this set.
-    fn hints(&self) -> Hints {
-        Hints::default()
+    /// The finite sets whose product this is, in the order of their coordinates; `None` unless such a list is known.
+    fn finite_factors(&self) -> Option<Vec<Points>> {
+        if self.intrinsic_dim() == 0 { self.grid(0).map(|points| vec![points]) } else { None }
     }
-}
 
-/// A block of coordinates that is a whole unit sphere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SphereBlock {
-    /// Its coordinates.
-    pub range: Range<usize>,
-    /// Whether x and −x of this block stand for the same point, as with quaternions.
-    pub antipodal: bool,
-}
-
-/// How points of a manifold are best shown.
-#[derive(Debug, Clone, PartialEq)]
-pub enum View {
-    /// A world map (unit vectors in R³).
-    Map,
-    /// Rotations: direction of the turned axis on a map, tilt as colour (unit quaternions x, y, z, w).
-    Rotations,
-    /// Angles (pairs cos, sin): one panel per pair of neighbouring angles.
-    Angles(usize),
-    /// Columns of categories with these numbers of levels, as bars.
-    Bars(Vec<usize>),
-    /// The first two coordinates as a scatter plot.
-    Scatter,
-    /// One view per block of coordinates: (number of ambient coordinates, view).
-    Blocks(Vec<(usize, View)>),
-}
-
-/// Training settings that suit a manifold; a config may change each.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hints {
-    /// Smallest and largest noise level.
-    pub sigma: (f64, f64),
-    /// `sin` or `silu`.
-    pub activation: &'static str,
-    /// Factor on the scaled input before the first layer.
-    pub input_gain: f64,
-    /// Peak learning rate.
-    pub learning_rate: f64,
-    /// How training draws noise levels: `log-uniform` or `log-normal:MEAN,STD`.
-    pub levels: &'static str,
-    /// Network calls per sample of the default sampler.
-    pub nfe: usize,
-    /// What changes if the base measure is fitted to the data, so that only fine structure is left to learn. Where this is
-    /// known a fit may choose such a base by itself.
-    pub fitted: Option<FittedHints>,
-}
-
-/// Training settings for the remainder beside a fitted base measure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FittedHints {
-    /// Largest noise level.
-    pub sigma_max: f64,
-    /// Factor on the scaled input before the first layer.
-    pub input_gain: f64,
-    /// Peak learning rate.
-    pub learning_rate: f64,
-    /// Validations without progress, of sixteen, after which training stops.
-    pub patience: u64,
-    /// Network calls per sample of the default sampler, whose way is shorter.
-    pub nfe: usize,
-}
-
-impl FittedHints {
-    /// The settings beside a uniform base; only training stops by itself.
-    pub fn unchanged(hints: &Hints) -> Self {
-        let Hints { sigma: (_, sigma_max), input_gain, learning_rate, nfe, .. } = *hints;
-        Self { sigma_max, input_gain, learning_rate, patience: 4, nfe }
-    }
-}
-
-impl Default for Hints {
-    fn default() -> Self {
-        Self {
-            sigma: (3e-3, 5.0),
-            activation: "silu",
-            input_gain: 1.0,
-            learning_rate: 1e-3,
-            levels: "log-uniform",
-            nfe: crate::sample::SAMPLERS[0].nfe,
-            fitted: None,
-        }
+    /// Spacing and radius of a finite set that is given by its points; `None` for all others.
+    fn extent(&self) -> Option<Extent> {
+        None
     }
 }

@@ -1,27 +1,11 @@
 //! Products of manifolds on neighbouring blocks of coordinates.
 
-use super::{Form, Hints, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View, build_spec};
-use crate::base::{BaseMeasure, ProductMeasure};
-use crate::{data::Layout, rng::Rng};
-use std::{ops::Range, sync::Arc};
-
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "product",
-    summary: "several manifolds side by side, such as poses: product(so3,euclid:3)",
-    usage: "product(SPEC,SPEC,…)",
-    form: Form::Blocks,
-    examples: &[
-        "product(so3,euclid:3)",
-        "product(sphere:2,torus:2)",
-        "product(sphere:1,categorical:3,2,points:circle8.csv)",
-        "product(so3/C4,product(so3,sphere:3))",
-    ],
-    build: |spec, context| {
-        let factors: Result<Vec<_>, _> = spec.blocks.iter().map(|block| build_spec(block, context)).collect();
-        Ok(Arc::new(Product::new(factors?)?))
-    },
+use super::{Manifold, ManifoldError};
+use crate::{
+    measure::{BaseMeasure, ProductMeasure, SphereBlock},
+    rng::Rng,
 };
+use std::{ops::Range, sync::Arc};
 
 /// M₁ × … × M_k.
 #[derive(Debug, Clone)]
@@ -44,12 +28,7 @@ impl Product {
         Ok(Self { blocks: factors.into_iter().map(place).collect() })
     }
 
-    /// The factors with the coordinates each of them owns.
-    pub fn blocks(&self) -> &[(Range<usize>, Arc<dyn Manifold>)] {
-        &self.blocks
-    }
-
-    fn factors(&self) -> impl Iterator<Item = &dyn Manifold> {
+    fn each(&self) -> impl Iterator<Item = &dyn Manifold> {
         self.blocks.iter().map(|(_, factor)| factor.as_ref())
     }
 
@@ -60,13 +39,13 @@ impl Product {
     }
 
     fn measure(&self, of: impl Fn(&dyn Manifold) -> Arc<dyn BaseMeasure>) -> Arc<dyn BaseMeasure> {
-        Arc::new(ProductMeasure::new(self.factors().map(of).collect()))
+        Arc::new(ProductMeasure::new(self.each().map(of).collect()))
     }
 }
 
 impl Manifold for Product {
     fn spec(&self) -> String {
-        format!("product({})", self.factors().map(|f| f.spec()).collect::<Vec<_>>().join(","))
+        format!("product({})", self.each().map(|f| f.spec()).collect::<Vec<_>>().join(","))
     }
 
     fn ambient_dim(&self) -> usize {
@@ -74,11 +53,11 @@ impl Manifold for Product {
     }
 
     fn intrinsic_dim(&self) -> usize {
-        self.factors().map(|f| f.intrinsic_dim()).sum()
+        self.each().map(|f| f.intrinsic_dim()).sum()
     }
 
     fn log_volume(&self) -> f64 {
-        self.factors().map(|f| f.log_volume()).sum()
+        self.each().map(|f| f.log_volume()).sum()
     }
 
     fn project(&self, x: &mut [f64]) {
@@ -93,10 +72,6 @@ impl Manifold for Product {
 
     fn default_base(&self) -> Arc<dyn BaseMeasure> {
         self.measure(|f| f.default_base())
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Blocks(self.factors().map(|f| f.layout()).collect())
     }
 
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -138,28 +113,16 @@ impl Manifold for Product {
         }
     }
 
-    fn view(&self) -> View {
-        View::Blocks(self.blocks.iter().map(|(range, f)| (range.len(), f.view())).collect())
+    fn is_angular(&self) -> bool {
+        self.each().all(|f| f.is_angular())
+    }
+
+    fn factors(&self) -> &[(Range<usize>, Arc<dyn Manifold>)] {
+        &self.blocks
     }
 
     fn is_quotient(&self) -> bool {
-        self.factors().any(|f| f.is_quotient())
-    }
-
-    /// The widest range of noise, the most cautious learning rate and gain, the most calls, `silu` if any factor asks for it.
-    /// Levels are drawn evenly, as factors differ in the levels that tell most.
-    fn hints(&self) -> Hints {
-        let hints: Vec<Hints> = self.factors().map(|f| f.hints()).collect();
-        let least = |value: fn(&Hints) -> f64| hints.iter().map(value).fold(f64::INFINITY, f64::min);
-        let sigma_max = hints.iter().map(|h| h.sigma.1).fold(0.0, f64::max);
-        Hints {
-            sigma: (least(|h| h.sigma.0), sigma_max),
-            activation: if hints.iter().any(|h| h.activation == "silu") { "silu" } else { "sin" },
-            input_gain: least(|h| h.input_gain),
-            learning_rate: least(|h| h.learning_rate),
-            nfe: hints.iter().map(|h| h.nfe).max().unwrap_or(Hints::default().nfe),
-            ..Hints::default()
-        }
+        self.each().any(|f| f.is_quotient())
     }
 }
 
@@ -177,7 +140,5 @@ mod tests {
         assert_eq!((nested.ambient_dim(), nested.intrinsic_dim()), (10, 8));
         assert!(!nested.is_odd());
         assert_eq!(nested.odd_blocks(), std::iter::once(6..10).collect::<Vec<_>>());
-        let hints = nested.hints();
-        assert_eq!((hints.sigma, hints.activation, hints.nfe), ((1e-3, 10.0), "silu", 24));
     }
 }

@@ -1,32 +1,16 @@
 //! Rotations as unit quaternions up to sign, also modulo a symmetry group.
 
-use super::group::{GROUP_NAMES, Quaternion, canonical_sign, conjugate, multiply};
+use super::Manifold;
 use super::sphere::normalise;
-use super::{FittedHints, Form, Group, Hints, Manifold, ManifoldEntry, SphereBlock, View};
-use crate::base::{BaseMeasure, UniformSphere};
-use crate::special::norm;
-use crate::{Points, data::Layout, metrics::Kernel, rng::Rng};
+use crate::{
+    Points,
+    measure::{BaseMeasure, SphereBlock, UniformSphere},
+    rng::Rng,
+    rotation::{Group, Quaternion, canonical_sign, choose, conjugate, multiply, turn_about_z},
+    special::norm,
+};
 use rand::RngExt;
 use std::{f64::consts::PI, ops::Range, sync::Arc};
-
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "so3",
-    summary: "rotations as unit quaternions (x, y, z, w); so3/G for objects symmetric under G = C_n, D_n, T, O, I, SO2, O2",
-    usage: "so3 or so3/GROUP",
-    form: Form::Quotient,
-    examples: &["so3", "so3/C4", "so3/D3", "so3/T", "so3/O", "so3/I", "so3/SO2", "so3/O2"],
-    build: |spec, _| {
-        let group = match spec.quotient.as_deref() {
-            None => None,
-            Some(text) => Some(text.parse().map_err(|()| spec.invalid(format!("one of the groups {GROUP_NAMES}")))?),
-        };
-        Ok(Arc::new(Rotations::new(group)))
-    },
-};
-
-/// Numbers closer than this count as equal when a representative is chosen, so that round-off does not decide.
-const TIE: f64 = 1e-9;
 
 /// SO(3), double covered by the unit quaternions S³ in R⁴ with the scalar last; or SO(3)/G.
 ///
@@ -68,33 +52,6 @@ impl Rotations {
     }
 }
 
-/// The candidate with the largest w, among equals the largest x, then y, then z.
-///
-/// # Numerics
-/// Candidates within 1e-9 of the largest stay in the race at each stage. On a seam of the fundamental cell the same few
-/// candidates tie whichever member of the class one starts from, so the choice does not depend on round-off; distinct
-/// members differ by far more than 1e-9 in some number.
-pub(crate) fn choose(mut candidates: Vec<Quaternion>) -> Quaternion {
-    for place in [3, 0, 1, 2] {
-        let largest = candidates.iter().map(|q| q[place]).fold(f64::NEG_INFINITY, f64::max);
-        candidates.retain(|q| q[place] >= largest - TIE);
-    }
-    candidates[0]
-}
-
-/// The q g with g a rotation about z that has z = 0 and w ≥ 0; half turns that reverse the z axis become (1, 0, 0, 0).
-///
-/// No continuous choice exists there. Within 1e-9 of such a half turn the point is moved onto it, and beyond that the
-/// representative carries the round-off divided by the distance to it.
-pub(crate) fn turn_about_z(q: &[f64]) -> Quaternion {
-    let h = q[2].hypot(q[3]);
-    if h < TIE {
-        return [1.0, 0.0, 0.0, 0.0];
-    }
-    let (c, s) = (q[3] / h, -q[2] / h);
-    [q[0] * c + q[1] * s, q[1] * c - q[0] * s, 0.0, h]
-}
-
 impl Manifold for Rotations {
     fn spec(&self) -> String {
         self.group.map_or("so3".into(), |g| format!("so3/{g}"))
@@ -118,10 +75,6 @@ impl Manifold for Rotations {
 
     fn uniform(&self) -> Arc<dyn BaseMeasure> {
         Arc::new(UniformSphere::with_log_volume(4, (8.0 * PI * PI).ln()))
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Rotation
     }
 
     /// Angle of the rotation from a to b, the smallest over the symmetry group.
@@ -210,32 +163,12 @@ impl Manifold for Rotations {
         self.group.is_some()
     }
 
+    fn is_angular(&self) -> bool {
+        true
+    }
+
     fn spheres(&self) -> Option<Vec<SphereBlock>> {
         self.group.is_none().then(|| vec![SphereBlock { range: 0..4, antipodal: true }])
-    }
-
-    fn view(&self) -> View {
-        View::Rotations
-    }
-
-    fn kernel(&self) -> Kernel {
-        Kernel::HeatRotations
-    }
-
-    fn hints(&self) -> Hints {
-        // Measured on mixtures of 64 components (decision 16).
-        // Narrow components over a wide range of levels: 16 calls leave too many samples between the components (decision 10).
-        let hints = Hints {
-            sigma: (1e-3, 10.0),
-            activation: "sin",
-            input_gain: 3.0,
-            levels: "log-normal:-2,1.3",
-            nfe: 24,
-            ..Hints::default()
-        };
-        // Measured with these settings as they are (decision 18). No mixture can be fitted modulo a group.
-        let fitted = self.group.is_none().then(|| FittedHints::unchanged(&hints));
-        Hints { fitted, ..hints }
     }
 }
 

@@ -1,20 +1,12 @@
 //! Unit spheres S^n.
 
-use super::{FittedHints, Form, Hints, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View};
-use crate::base::{BaseMeasure, UniformSphere, log_area};
-use crate::special::{distance_squared, norm};
-use crate::{Points, data::Layout, metrics::Kernel};
-use std::{f64::consts::PI, sync::Arc};
-
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "sphere",
-    summary: "unit sphere S^n in R^(n+1), n >= 1; sphere:2 takes latitude and longitude",
-    usage: "sphere:N",
-    form: Form::Dimension,
-    examples: &["sphere:1", "sphere:2", "sphere:3", "sphere:9", "sphere:99"],
-    build: |spec, _| Ok(Arc::new(Sphere::new(spec.dimension()?)?)),
+use super::{Manifold, ManifoldError};
+use crate::{
+    Points,
+    measure::{BaseMeasure, SphereBlock, UniformSphere, log_area},
+    special::{distance_squared, norm},
 };
+use std::{f64::consts::PI, sync::Arc};
 
 /// The unit sphere S^n in R^{n+1}.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,10 +79,6 @@ impl Manifold for Sphere {
         Arc::new(UniformSphere::new(self.n + 1))
     }
 
-    fn layout(&self) -> Layout {
-        if self.n == 2 { Layout::Direction } else { Layout::Coordinates(self.n + 1) }
-    }
-
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         angle(a, b)
     }
@@ -121,24 +109,6 @@ impl Manifold for Sphere {
 
     fn spheres(&self) -> Option<Vec<SphereBlock>> {
         Some(vec![SphereBlock { range: 0..self.ambient_dim(), antipodal: false }])
-    }
-
-    fn view(&self) -> View {
-        if self.n == 2 { View::Map } else { View::Scatter }
-    }
-
-    fn kernel(&self) -> Kernel {
-        if self.n == 2 { Kernel::HeatSphere } else { Kernel::default() }
-    }
-
-    fn hints(&self) -> Hints {
-        // Measured at 2000 steps of 512 on the earth sets: sine layers beat SiLU, and a high gain resolves clusters. A fitted base
-        // leaves over what is narrower than 130 km, and soon that is noise.
-        let fitted = FittedHints { sigma_max: 0.02, input_gain: 8.0, learning_rate: 5e-4, patience: 4, nfe: 8 };
-        match self.n {
-            2 => Hints { activation: "sin", input_gain: 8.0, fitted: Some(fitted), ..Hints::default() },
-            _ => Hints::default(),
-        }
     }
 }
 

@@ -1,20 +1,12 @@
 //! Flat tori: n angles, each a point of the unit circle.
 
 use super::sphere::{angle, circle_grid, normalise};
-use super::{Form, Manifold, ManifoldEntry, ManifoldError, SphereBlock, View};
-use crate::base::{BaseMeasure, ProductMeasure, UniformSphere};
-use crate::{Points, data::Layout};
-use std::{f64::consts::PI, sync::Arc};
-
-/// Registry entry.
-pub(super) const ENTRY: ManifoldEntry = ManifoldEntry {
-    name: "torus",
-    summary: "n angles as points (cos, sin) of circles, n >= 1",
-    usage: "torus:N",
-    form: Form::Dimension,
-    examples: &["torus:1", "torus:2", "torus:7"],
-    build: |spec, _| Ok(Arc::new(Torus::new(spec.dimension()?)?)),
+use super::{Manifold, ManifoldError};
+use crate::{
+    Points,
+    measure::{BaseMeasure, ProductMeasure, SphereBlock, UniformSphere},
 };
+use std::{f64::consts::PI, sync::Arc};
 
 /// T^n = (S¹)^n in R^{2n}; coordinates (cos θ₁, sin θ₁, …, cos θ_n, sin θ_n).
 #[derive(Debug, Clone, PartialEq)]
@@ -62,10 +54,6 @@ impl Manifold for Torus {
         Arc::new(ProductMeasure::new(vec![circle; self.n]))
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Angles(self.n)
-    }
-
     /// Root of the sum of squared angle differences, each wrapped to \[0, π\].
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         let squares = a.chunks_exact(2).zip(b.chunks_exact(2)).map(|(a, b)| angle(a, b).powi(2));
@@ -88,10 +76,6 @@ impl Manifold for Torus {
             }
             _ => None,
         }
-    }
-
-    fn view(&self) -> View {
-        View::Angles(self.n)
     }
 }
 

@@ -45,13 +45,6 @@ pub enum MetricError {
         manifold: String,
     },
     /// No metric of this name.
-    #[error("unknown metric `{name}`; did you mean `{nearest}`? Known: {known}")]
-    Unknown {
-        /// Name as given.
-        name: String,
-        /// Most similar known name.
-        nearest: &'static str,
-        /// All known names.
-        known: String,
-    },
+    #[error(transparent)]
+    Unknown(#[from] crate::registry::Unknown),
 }

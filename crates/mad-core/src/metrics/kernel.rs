@@ -3,7 +3,8 @@
 use super::chord::Chord;
 use crate::{
     Points,
-    manifold::{Manifold, SphereBlock},
+    manifold::Manifold,
+    measure::SphereBlock,
     riemannian::is_rotation,
     rng::{Purpose, stream},
 };

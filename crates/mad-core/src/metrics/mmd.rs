@@ -113,7 +113,7 @@ fn biased_root(xx: f64, yy: f64, xy: f64, m: f64, n: f64) -> f64 {
 }
 
 /// `size` different rows out of `count`, by a partial shuffle.
-pub(super) fn subset(count: usize, size: usize, seed: u64, draw: usize) -> Vec<usize> {
+pub(crate) fn subset(count: usize, size: usize, seed: u64, draw: usize) -> Vec<usize> {
     let mut rng = stream(seed, Purpose::Metric, 1 + draw as u64);
     let mut rows: Vec<usize> = (0..count).collect();
     for i in 0..size.min(count) {
@@ -124,7 +124,7 @@ pub(super) fn subset(count: usize, size: usize, seed: u64, draw: usize) -> Vec<u
 }
 
 /// Refuses samples that are too small, of another space, or not finite.
-pub(super) fn check(
+pub(crate) fn check(
     metric: &'static str,
     manifold: &dyn Manifold,
     points: &Points,

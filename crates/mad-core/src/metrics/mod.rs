@@ -1,7 +1,6 @@
 //! How like two samples are, and how far samples lie from the manifold.
 //!
-//! Every metric takes samples, a reference sample and the manifold they live on, and answers with named numbers.
-//! [`METRICS`] lists those that need nothing else.
+//! Those that need nothing but two samples and their manifold are listed in [`METRICS`](crate::catalogue::METRICS).
 
 mod chord;
 mod closest;
@@ -9,7 +8,6 @@ mod drift;
 mod error;
 mod kernel;
 mod mmd;
-mod registry;
 mod total_variation;
 mod two_sample;
 
@@ -19,6 +17,7 @@ pub use drift::Drift;
 pub use error::MetricError;
 pub use kernel::{Kernel, Profile};
 pub use mmd::{Floor, FloorSource, Mmd, floor, mmd};
-pub use registry::{Comparison, METRICS, Measurement, MetricEntry, drift_measurements, metric};
+pub(crate) use mmd::{check, subset};
 pub use total_variation::{total_variation, total_variation_to};
+pub(crate) use two_sample::distinct;
 pub use two_sample::{TwoSample, nearest_neighbour};

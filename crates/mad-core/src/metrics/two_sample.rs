@@ -68,7 +68,7 @@ pub fn nearest_neighbour(
 }
 
 /// Each point once. On finite sets, where equal rows are the data, and where all rows are one point, all of them.
-pub(super) fn distinct<'a>(manifold: &dyn Manifold, points: &'a Points) -> Cow<'a, Points> {
+pub(crate) fn distinct<'a>(manifold: &dyn Manifold, points: &'a Points) -> Cow<'a, Points> {
     if manifold.intrinsic_dim() == 0 {
         return Cow::Borrowed(points);
     }

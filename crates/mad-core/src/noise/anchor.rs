@@ -2,7 +2,7 @@
 
 use crate::{
     Points,
-    base::{BaseMeasure, posterior_means},
+    measure::{BaseMeasure, posterior_means},
 };
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Points,
-    base::{BaseMeasure, posterior_means},
+    measure::{BaseMeasure, posterior_means},
     noise::{Anchor, LevelDraw, NoiseRange},
     rng::Rng,
 };
@@ -86,7 +86,7 @@ impl NoisedBatch {
 mod tests {
     use super::*;
     use crate::{
-        base::{BaseMeasure, Finite},
+        measure::{BaseMeasure, Finite},
         rng::{Purpose, stream},
     };
     use std::sync::Arc;

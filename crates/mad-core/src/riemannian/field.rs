@@ -75,7 +75,7 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifold::{BuildContext, build};
+    use crate::catalogue::{BuildContext, build};
 
     /// The field of Möbius maps towards the north pole, v = ∇z, whose flow is known.
     struct North;

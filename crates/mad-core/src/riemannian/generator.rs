@@ -1,7 +1,7 @@
 //! Vector fields that span the tangent spaces, so that a network's numbers become a tangent vector.
 
 use super::Spheres;
-use crate::{manifold::SphereBlock, special::dot};
+use crate::{measure::SphereBlock, special::dot};
 
 /// How numbers f become a tangent vector X = Σ fᵢ Xᵢ(x) on each sphere.
 ///
@@ -115,8 +115,9 @@ impl Generator {
 mod tests {
     use super::*;
     use crate::{
-        manifold::{BuildContext, build, multiply},
+        catalogue::{BuildContext, build},
         rng::{Purpose, stream},
+        rotation::multiply,
     };
 
     fn spheres(spec: &str) -> Spheres {

@@ -62,7 +62,7 @@ fn gegenbauer(lambda: f64, c: f64, degree: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifold::{BuildContext, build};
+    use crate::catalogue::{BuildContext, build};
 
     /// The derivative of the series along the circle through x and y.
     #[test]

@@ -13,7 +13,8 @@ pub use heat::heat_score;
 pub use walk::{TimeChange, reverse_walk, walk};
 
 use crate::{
-    manifold::{Manifold, SphereBlock},
+    manifold::Manifold,
+    measure::SphereBlock,
     rng::Rng,
     special::{dot, norm},
 };
@@ -169,7 +170,7 @@ pub fn is_rotation(block: &SphereBlock) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        manifold::{BuildContext, build},
+        catalogue::{BuildContext, build},
         rng::{Purpose, stream},
     };
 

@@ -80,7 +80,7 @@ pub fn reverse_walk(
 mod tests {
     use super::*;
     use crate::{
-        manifold::{BuildContext, build},
+        catalogue::{BuildContext, build},
         riemannian::heat_score,
         rng::{Purpose, stream},
         special::dot,

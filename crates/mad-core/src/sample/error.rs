@@ -1,21 +1,14 @@
 //! What can go wrong while sampling.
 
-use crate::noise::NoiseError;
+use crate::{noise::NoiseError, registry::Unknown};
 
 /// Why no samples came out.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
     /// A sampler name that is not in [`SAMPLERS`](super::SAMPLERS).
-    #[error("unknown sampler `{name}`{hint}; known samplers: {known}")]
-    UnknownSampler {
-        /// The name given.
-        name: String,
-        /// " (did you mean `…`?)" or nothing.
-        hint: String,
-        /// All names, separated by commas.
-        known: String,
-    },
+    #[error(transparent)]
+    UnknownSampler(#[from] Unknown),
     /// A sampler, or a number of calls, asked of a method that has one way of its own.
     #[error("method `{method}` draws samples in its own way; leave out {flag}")]
     NoChoice {

@@ -1,7 +1,7 @@
 //! From the last noise level to points of the manifold.
 
 use super::Denoiser;
-use crate::{Points, base::BaseMeasure, manifold::Manifold, metrics::Drift, rng::Rng};
+use crate::{Points, manifold::Manifold, measure::BaseMeasure, metrics::Drift, rng::Rng};
 
 /// The end of every walk: one last denoising, then, if asked for, the way back to the manifold.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ impl Finish<'_> {
 mod tests {
     use super::*;
     use crate::{
-        base::UniformSphere,
+        measure::UniformSphere,
         rng::{Purpose, stream},
     };
     use rand::RngExt as _;

@@ -3,8 +3,8 @@
 use super::{Denoiser, Finish, SampleError, SamplerEntry};
 use crate::{
     Points,
-    base::BaseMeasure,
     manifold::Manifold,
+    measure::BaseMeasure,
     metrics::Drift,
     noise::{NoiseRange, Schedule},
     rng::{Purpose, Rng, stream},

@@ -21,7 +21,7 @@ pub use generate::{BLOCK_ROWS, Generate, Samples, in_blocks};
 pub use heun::Heun;
 pub use registry::{SAMPLERS, SamplerEntry, lookup};
 
-use crate::{Points, base::BaseMeasure, rng::Rng};
+use crate::{Points, measure::BaseMeasure, rng::Rng};
 use std::sync::Arc;
 
 /// Answers "which point was x before noise of level σ was added?" with its best mean guess D(x, σ).
@@ -48,7 +48,7 @@ impl Denoiser for BaseDenoiser {
     }
 
     fn denoise(&self, x: &Points, sigma: f64) -> Points {
-        crate::base::posterior_means(self.0.as_ref(), x, &vec![sigma; x.len()])
+        crate::measure::posterior_means(self.0.as_ref(), x, &vec![sigma; x.len()])
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     SampleError, Sampler, ancestral::Ancestral, dpm::DpmSolver, edm::Edm, euler_maruyama::EulerMaruyama, heun::Heun,
 };
 use crate::noise::Schedule;
+use crate::registry::{Named, find};
 
 /// One line of [`SAMPLERS`].
 #[derive(Debug, Clone, Copy)]
@@ -89,19 +90,21 @@ pub const SAMPLERS: &[SamplerEntry] = &[
     },
 ];
 
+impl Named for SamplerEntry {
+    const KIND: &'static str = "sampler";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+}
+
 /// The sampler called `name`, or an error that names the nearest one.
 pub fn lookup(name: &str) -> Result<&'static SamplerEntry, SampleError> {
-    SAMPLERS.iter().find(|entry| entry.name == name || entry.aliases.contains(&name)).ok_or_else(|| {
-        let names = SAMPLERS.iter().flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
-        let hint = names
-            .map(|known| (strsim::jaro_winkler(known, &name.to_lowercase()), known))
-            .filter(|(likeness, _)| *likeness > 0.75)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, known)| format!(" (did you mean `{known}`?)"))
-            .unwrap_or_default();
-        let known = SAMPLERS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ");
-        SampleError::UnknownSampler { name: name.to_string(), hint, known }
-    })
+    Ok(find(SAMPLERS, name)?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use mad_core::{
     Points,
-    data::{ColumnOptions, DataError, LoadError, Loaded, ReadOptions, Table, load, read},
+    load::{LoadError, Loaded, load},
+    table::{ColumnOptions, DataError, ReadOptions, Table, read},
 };
 use std::{
     fs,

@@ -3,9 +3,9 @@
 
 use mad_core::{
     Points,
-    base::{BaseMeasure, posterior_means},
     likelihood::{FlowModel, Remainder},
     manifold::Manifold,
+    measure::{BaseMeasure, posterior_means},
     noise::Anchor,
     rng::{Purpose, Rng, stream},
     sample::Denoiser,

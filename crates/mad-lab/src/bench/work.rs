@@ -2,13 +2,15 @@
 
 use super::Bench;
 use mad_core::Points;
-use mad_core::base::{BaseMeasure, Finite, posterior_means};
-use mad_core::data::{self, ColumnOptions, ReadOptions, Table, generators};
+use mad_core::catalogue::datasets;
+use mad_core::load;
 use mad_core::manifold::Manifold;
+use mad_core::measure::{BaseMeasure, Finite, posterior_means};
 use mad_core::metrics::mmd;
 use mad_core::noise::Anchor;
 use mad_core::rng::{Purpose, stream};
 use mad_core::sample::{self, Generate};
+use mad_core::table::{self, ColumnOptions, ReadOptions, Table};
 use mad_nn::kernel::Products;
 use mad_nn::method::{BatchSource, Denoising, Rows};
 use mad_nn::optim::Weights;
@@ -134,7 +136,7 @@ const BATCH: usize = 512;
 const POINTS: usize = 5000;
 
 pub(super) fn manifold(spec: &str) -> Arc<dyn Manifold> {
-    data::manifold_named(spec).expect("a known manifold")
+    load::manifold_named(spec).expect("a known manifold")
 }
 
 /// Equal weights on `n` points drawn from a manifold.
@@ -261,18 +263,21 @@ fn discrepancy() -> Box<dyn FnMut()> {
     let rows: Vec<usize> = (2000..4000).collect();
     let (samples, reference) = (points.head(2000), points.select(&rows));
     Box::new(move || {
-        std::hint::black_box(mmd(sphere.as_ref(), &sphere.kernel(), &samples, &reference).expect("two samples"));
+        std::hint::black_box(
+            mmd(sphere.as_ref(), &mad_core::catalogue::kernel(sphere.as_ref()), &samples, &reference)
+                .expect("two samples"),
+        );
     })
 }
 
 fn load() -> Box<dyn FnMut()> {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("events.csv");
-    let table: Table = generators::make("vmf-mixture", Some(100_000), 0, 0, None).expect("a known set");
-    data::write_table(&path, &table).expect("room for a file");
+    let table: Table = datasets::make("vmf-mixture", Some(100_000), 0, 0, None).expect("a known set");
+    table::write_table(&path, &table).expect("room for a file");
     Box::new(move || {
         let _keep = &folder;
-        let table = data::read(&path, &ReadOptions::default()).expect("a file just written");
-        std::hint::black_box(data::load(&table, "sphere:2", &ColumnOptions::default()).expect("points of the sphere"));
+        let table = table::read(&path, &ReadOptions::default()).expect("a file just written");
+        std::hint::black_box(load::load(&table, "sphere:2", &ColumnOptions::default()).expect("points of the sphere"));
     })
 }

@@ -2,7 +2,7 @@
 
 use super::ExperimentError;
 use crate::error::LabError;
-use mad_core::data::Loaded;
+use mad_core::load::Loaded;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -78,7 +78,7 @@ mod tests {
         for path in ["mine.csv", "./mine.csv", "../mine.csv", "/a/b.c/mine.csv"] {
             assert_eq!(name_of(path), "mine.csv");
         }
-        let sets = mad_core::data::generators::DATASETS.iter().map(|entry| entry.name);
+        let sets = mad_core::catalogue::datasets::DATASETS.iter().map(|entry| entry.name);
         for name in sets.chain(["so3-mixture:64", "vmf-mixture:k=3,dim=4", "symsol:cube", ".."]) {
             assert_eq!(name_of(name), name);
         }

@@ -10,8 +10,10 @@ use super::{
 };
 use crate::error::LabError;
 use mad_cli::{Common, Reading, table_of};
-use mad_core::data::{self, ColumnOptions, generators};
+use mad_core::catalogue::datasets;
+use mad_core::load;
 use mad_core::manifold::Manifold;
+use mad_core::table::{self, ColumnOptions};
 use mad_nn::config::Partial;
 use mad_nn::{Config, ConfigError};
 use std::collections::BTreeMap;
@@ -112,13 +114,13 @@ fn picture_job(
 
 /// Refuses fresh rows of files and of tables: they would be training rows again.
 fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
-    let what = match generators::dataset(data.source()) {
-        _ if data::names_file(Path::new(data.source())) => "a file",
+    let what = match datasets::dataset(data.source()) {
+        _ if load::names_file(Path::new(data.source())) => "a file",
         Ok((entry, _)) if !entry.is_law => "a table",
         // Names that nobody knows are refused when they are read.
         _ => return Ok(()),
     };
-    let laws: Vec<&str> = generators::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
+    let laws: Vec<&str> = datasets::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
     Err(ExperimentError::NoLaw {
         origin: origin.to_owned(),
         data: data.source().to_owned(),
@@ -154,21 +156,21 @@ impl Source {
             let key = format!("data `{}`, {key}", data.key);
             LabError::from(ExperimentError::Value { origin: origin.to_owned(), key, problem })
         };
-        if rows.is_some() && data::names_file(Path::new(name)) {
+        if rows.is_some() && load::names_file(Path::new(name)) {
             let problem = format!("{name} is a file, which is taken whole; leave rows out, here and of methods");
             return Err(wrong("rows", problem));
         }
         let (table, own) = table(common, name, rows, seed)?;
-        let certain = || data::suggest(&table, &options).into_iter().find(|s| s.certain && s.flags.is_empty());
+        let certain = || load::suggest(&table, &options).into_iter().find(|s| s.certain && s.flags.is_empty());
         let Some(spec) = data.manifold.clone().or(own).or_else(|| certain().map(|s| s.spec)) else {
             let problem = format!("is missing, and the columns of {name} do not say it; `mad data check {name}`");
             return Err(wrong("manifold", problem));
         };
-        let loaded = data::load(&table, &spec, &options).map_err(|error| match error {
-            data::LoadError::Manifold(problem) => wrong("manifold", problem.to_string()),
+        let loaded = load::load(&table, &spec, &options).map_err(|error| match error {
+            load::LoadError::Manifold(problem) => wrong("manifold", problem.to_string()),
             other => other.into(),
         })?;
-        let (hash, distinct) = (identity::of_rows(&loaded), data::duplicates(&loaded.points).distinct);
+        let (hash, distinct) = (identity::of_rows(&loaded), table::duplicates(&loaded.points).distinct);
         Ok(Self { spec, manifold: loaded.manifold, hash, distinct })
     }
 }
@@ -179,7 +181,7 @@ pub fn table(
     source: &str,
     rows: Option<usize>,
     seed: u64,
-) -> Result<(data::Table, Option<String>), LabError> {
+) -> Result<(table::Table, Option<String>), LabError> {
     Ok(table_of(common, &Reading::default(), source.as_ref(), rows, seed)?)
 }
 

@@ -7,7 +7,7 @@ use mad_cli::{FLOOR_DRAWS, LikelihoodScore, draws};
 use mad_cli::{Opened, SamplerChoice};
 use mad_core::Moments;
 use mad_core::Points;
-use mad_core::data::generators::{self, so3_mixture::So3Mixture};
+use mad_core::catalogue::datasets::{self, so3_mixture::So3Mixture};
 use mad_core::manifold::Manifold;
 use mad_core::metrics::{Kernel, Mmd, floor, mmd, total_variation};
 use mad_nn::Part;
@@ -213,7 +213,7 @@ fn curve_reference(job: &Job, opened: &Opened) -> Result<Points, LabError> {
 
 fn kernels_of(job: &Job, manifold: &dyn Manifold) -> Vec<Kernel> {
     match job.score.kernels.is_empty() {
-        true => vec![manifold.kernel()],
+        true => vec![mad_core::catalogue::kernel(manifold)],
         false => job.score.kernels.clone(),
     }
 }
@@ -232,14 +232,14 @@ fn kernel_name(kernel: &Kernel) -> String {
 /// Rows of the job's law that training has not seen.
 fn fresh(common: &Common, job: &Job, opened: &Opened, rows: usize, shift: u64) -> Result<Points, LabError> {
     let table =
-        generators::make(&job.data.source, Some(rows), job.seed.wrapping_add(shift), job.seed, common.data_dir())?;
+        datasets::make(&job.data.source, Some(rows), job.seed.wrapping_add(shift), job.seed, common.data_dir())?;
     Ok(opened.run.decode(&table)?)
 }
 
 /// Mean negative log-density of the true law at `points`, where it is known.
 fn oracle(source: &str, seed: u64, points: &Points) -> Option<f64> {
-    let (entry, arguments) = generators::dataset(source).ok()?;
-    if entry.name != generators::so3_mixture::ENTRY.name {
+    let (entry, arguments) = datasets::dataset(source).ok()?;
+    if entry.name != datasets::so3_mixture::ENTRY.name {
         return None;
     }
     let law = So3Mixture::new(arguments.whole("k"), seed);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum PictureError {
     /// An archive of pictures cannot be used.
     #[error(transparent)]
-    Archive(#[from] mad_core::pose::PoseError),
+    Archive(#[from] mad_core::solids::PoseError),
     /// An archive has no pictures to learn from.
     #[error("{}: no training pictures of {solid}", path.display())]
     None {

@@ -10,8 +10,8 @@ pub use pictures::{PictureParts, Pictures, PoseBatch, Turn, picture_from};
 pub(crate) use pretrained::pretrained;
 
 use mad_core::{
-    manifold::Group,
-    pose::{Solid, Symmetry},
+    rotation::{Group, Symmetry},
+    solids::Solid,
 };
 
 /// What a model is conditioned on, as the setting `condition` says it.

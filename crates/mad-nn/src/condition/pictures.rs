@@ -5,9 +5,10 @@ use crate::{config::Config, run::Part};
 use mad_core::{
     Points,
     files::{ReadError, read_regular},
-    manifold::{Quaternion, conjugate},
-    pose::{Action, Archive, Picture, Solid, Split, Symmetry, View, rotation},
     rng::{Purpose, Rng, stream},
+    rotation,
+    rotation::{Quaternion, Symmetry, conjugate},
+    solids::{Action, Archive, Picture, Solid, Split, View},
 };
 use rand::RngExt as _;
 use rayon::prelude::*;
@@ -300,14 +301,14 @@ impl Turn {
 /// The pose after a turn about the line of sight; a turn and its opposite give back the very quaternion, not its other sign.
 fn turned(q: &Quaternion, angle: f64) -> Quaternion {
     let (sin, cos) = (0.5 * angle).sin_cos();
-    mad_core::manifold::multiply(&[0.0, 0.0, sin, cos], q)
+    mad_core::rotation::multiply(&[0.0, 0.0, sin, cos], q)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pose::testing::on_solid;
-    use mad_core::pose::SOLIDS;
+    use mad_core::solids::SOLIDS;
 
     #[test]
     fn moved_pictures_are_pictures_of_moved_poses() {

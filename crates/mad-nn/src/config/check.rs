@@ -186,7 +186,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mad_core::manifold::{BuildContext, build};
+    use mad_core::catalogue::{BuildContext, build};
 
     fn resolve(spec: &str, settings: &str) -> Result<Config, ConfigError> {
         let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");

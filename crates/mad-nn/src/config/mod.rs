@@ -6,6 +6,7 @@
 mod activation;
 mod check;
 mod error;
+mod hints;
 mod levels;
 mod partial;
 mod recipe;
@@ -27,10 +28,10 @@ use crate::{
     vision,
 };
 use mad_core::{
-    base::fit::version,
-    data::SplitRule,
+    estimate::version,
     manifold::Manifold,
     noise::{LevelDraw, NoiseRange},
+    table::SplitRule,
 };
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Where settings come from that nobody gave.
 
-use super::{ConfigError, Partial, SETTINGS};
+use super::{ConfigError, Partial, SETTINGS, hints::Hints};
 use crate::condition::Condition;
 use crate::method::{METHODS, MethodSpec};
 use mad_core::{manifold::Manifold, sample};
@@ -119,7 +119,7 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
     if condition.is_pictures() {
         return on_pictures(asked, recipe, &condition);
     }
-    let (hints, odd) = (manifold.hints(), manifold.is_odd());
+    let (hints, odd) = (Hints::of(manifold), manifold.is_odd());
     let few = manifold.intrinsic_dim() > 0 && distinct.is_some_and(|points| points < FEW_POINTS);
     let mut settings = defaults(false);
     settings.insert("sigma_min", hints.sigma.0, "manifold");
@@ -289,8 +289,8 @@ fn word<'a>(asked: &'a Partial, key: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use crate::Config;
-    use mad_core::base::fit::version;
-    use mad_core::manifold::{BuildContext, build};
+    use mad_core::catalogue::{BuildContext, build};
+    use mad_core::estimate::version;
 
     fn config(spec: &str, settings: &str, distinct: Option<usize>) -> Config {
         let manifold = build(spec, &BuildContext::without_files()).expect("a known manifold");

@@ -6,7 +6,7 @@ use crate::{
     net::NETWORKS,
     vision::ENCODERS,
 };
-use mad_core::{data::SplitRule, sample::SAMPLERS};
+use mad_core::{sample::SAMPLERS, table::SplitRule};
 use toml::Value;
 
 /// Values a setting may have.

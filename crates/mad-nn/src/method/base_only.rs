@@ -12,8 +12,8 @@ use crate::{
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::BaseMeasure,
     manifold::Manifold,
+    measure::BaseMeasure,
     metrics::Drift,
     sample::{SampleError, Samples, in_blocks},
 };

@@ -13,7 +13,8 @@ use crate::{
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
-    manifold::{Manifold, SphereBlock},
+    manifold::Manifold,
+    measure::SphereBlock,
     riemannian::{Frames, Generator, Spheres, TangentField},
     special::dot,
 };
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
     use crate::config::Partial;
     use mad_core::{
-        manifold::{BuildContext, build},
+        catalogue::{BuildContext, build},
         rng::{Purpose, stream},
     };
 

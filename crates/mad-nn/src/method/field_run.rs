@@ -8,8 +8,8 @@ use crate::{
 };
 use mad_core::{
     Points,
-    base::BaseMeasure,
     manifold::Manifold,
+    measure::BaseMeasure,
     metrics::Drift,
     rng::Rng,
     sample::{SampleError, Samples, in_blocks},

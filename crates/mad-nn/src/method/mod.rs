@@ -34,7 +34,7 @@ use crate::{
     train::Validation,
 };
 use burn::tensor::Device;
-use mad_core::{manifold::Manifold, noise::Anchor, pose::Symmetry};
+use mad_core::{manifold::Manifold, noise::Anchor, rotation::Symmetry};
 
 /// The loss of one step with its gradient.
 #[derive(Debug, Clone)]

@@ -2,9 +2,10 @@
 
 use mad_core::{
     Points,
-    data::{Columns, DataError, generators},
+    catalogue::datasets,
     manifold::Manifold,
     rng::Rng,
+    table::{Columns, DataError},
 };
 use rand::{Rng as _, RngExt as _};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ impl Fresh {
 
     /// `count` rows under `seed`.
     pub(super) fn make(&self, count: usize, seed: u64) -> Result<Points, DataError> {
-        let table = generators::make(&self.dataset, Some(count), seed, self.target, None)?;
+        let table = datasets::make(&self.dataset, Some(count), seed, self.target, None)?;
         let mut points = self.columns.decode_on(&table, self.manifold.as_ref())?.points;
         points.rows_mut().for_each(|x| self.manifold.canonicalise(x));
         Ok(points)
@@ -47,11 +48,11 @@ impl Fresh {
 
 /// Refuses data sets that are fixed tables: rows drawn from one again are those of its validation and test part.
 pub(crate) fn require_law(dataset: &str) -> Result<(), DataError> {
-    let (entry, _) = generators::dataset(dataset)?;
+    let (entry, _) = datasets::dataset(dataset)?;
     if entry.is_law {
         return Ok(());
     }
-    let laws: Vec<_> = generators::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
+    let laws: Vec<_> = datasets::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
     let problem = format!("a fixed table, of which no new rows can be made; they can be of {}", laws.join(", "));
     Err(DataError::DatasetArgument { name: entry.name.into(), problem })
 }
@@ -75,11 +76,12 @@ impl Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mad_core::data::{ColumnOptions, load};
+    use mad_core::load::load;
+    use mad_core::table::ColumnOptions;
 
     #[test]
     fn fixed_tables_make_no_new_rows() {
-        let table = generators::make("earthquakes-week", None, 0, 0, None).expect("built in");
+        let table = datasets::make("earthquakes-week", None, 0, 0, None).expect("built in");
         let loaded = load(&table, "sphere:2", &ColumnOptions::default()).expect("latitudes and longitudes");
         let fresh = Fresh::new("earthquakes-week", 0, loaded.columns, loaded.manifold);
         assert!(matches!(fresh, Err(DataError::DatasetArgument { .. })));

@@ -1,7 +1,7 @@
 //! Validation scores out of log-densities.
 
 use crate::train::Validation;
-use mad_core::{Moments, Points, base::BaseMeasure};
+use mad_core::{Moments, Points, measure::BaseMeasure};
 use rayon::prelude::*;
 
 /// The score that log-densities with respect to volume make.

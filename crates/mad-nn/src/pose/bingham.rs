@@ -15,9 +15,9 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use mad_core::{
-    manifold::{Quaternion, conjugate, multiply},
-    pose::rotation,
     rng::{Purpose, Rng, stream},
+    rotation,
+    rotation::{Quaternion, conjugate, multiply},
     sample::SampleError,
 };
 use rand::RngExt as _;
@@ -295,7 +295,7 @@ mod tests {
         device,
         pose::{grid::Cell, testing},
     };
-    use mad_core::pose::Symmetry;
+    use mad_core::rotation::Symmetry;
 
     fn small() -> Mixed {
         let text = "method = 'bingham'\nsize = 16\nfeatures = 8\nwidth = 16\ndraws = 6";

@@ -17,13 +17,13 @@ use crate::{
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
-    base::BaseMeasure,
     likelihood::{BoundConfig, likelihood_bound},
     manifold::Manifold,
+    measure::BaseMeasure,
     metrics::Drift,
     noise::Anchor,
-    pose::Symmetry,
     rng::{Purpose, Rng, stream},
+    rotation::Symmetry,
     sample::{BLOCK_ROWS, Denoiser, Generate, SampleError},
 };
 use rand_distr::{Distribution, StandardNormal};

@@ -5,7 +5,7 @@ use crate::{
     method::{Fitted, Likelihood, SampleRequest, Sampled},
     run::Run,
 };
-use mad_core::{Points, manifold::Quaternion, metrics::Drift, sample::SampleError};
+use mad_core::{Points, metrics::Drift, rotation::Quaternion, sample::SampleError};
 use std::ops::ControlFlow;
 
 /// The trained model of a run with these weights.

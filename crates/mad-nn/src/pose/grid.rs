@@ -1,6 +1,9 @@
 //! A nested grid of the rotations whose cells all have the same volume.
 
-use mad_core::{manifold::Quaternion, manifold::multiply, rng::Rng};
+use mad_core::{
+    rng::Rng,
+    rotation::{Quaternion, multiply},
+};
 use rand::RngExt as _;
 use std::f64::consts::{FRAC_PI_4, PI};
 
@@ -109,8 +112,8 @@ fn on_sphere(face: usize, x: f64, y: f64) -> (f64, f64) {
 mod tests {
     use super::*;
     use mad_core::{
-        pose::rotation,
         rng::{Purpose, stream},
+        rotation,
     };
 
     /// Centres of HEALPix pixels in ring order, from the published formulas.

@@ -7,7 +7,7 @@ use crate::{
     net::Layout,
 };
 use burn::tensor::{Device, Tensor};
-use mad_core::{noise::NoiseRange, pose::Symmetry};
+use mad_core::{noise::NoiseRange, rotation::Symmetry};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 

@@ -19,9 +19,9 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use mad_core::{
-    manifold::{Quaternion, conjugate, multiply},
-    pose::rotation,
     rng::{Purpose, Rng, stream},
+    rotation,
+    rotation::{Quaternion, conjugate, multiply},
     sample::SampleError,
 };
 use rand::RngExt as _;
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::pose::testing::on_solid;
     use crate::{device, pose::testing};
-    use mad_core::pose::Symmetry;
+    use mad_core::rotation::Symmetry;
 
     fn small(text: &str) -> Scored {
         let base = "method = 'ipdf'\nsize = 16\nfeatures = 16\nwidth = 32\ndepth = 2\n";

@@ -9,7 +9,11 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor};
 use mad_core::{
-    likelihood::BoundConfig, manifold::Quaternion, metrics::Drift, pose::Symmetry, rng::Rng, sample::SampleError,
+    likelihood::BoundConfig,
+    metrics::Drift,
+    rng::Rng,
+    rotation::{Quaternion, Symmetry},
+    sample::SampleError,
 };
 
 /// A network with its loss and its answers; the weights are kept elsewhere.

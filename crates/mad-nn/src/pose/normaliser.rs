@@ -154,7 +154,7 @@ mod tests {
         let n = 200_000;
         let mean = (0..n)
             .map(|_| {
-                let q = mad_core::pose::rotation::uniform(&mut rng);
+                let q = mad_core::rotation::uniform(&mut rng);
                 (0..3).map(|j| lambda[j] * q[j] * q[j]).sum::<f64>().exp()
             })
             .sum::<f64>()

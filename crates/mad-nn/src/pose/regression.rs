@@ -11,9 +11,9 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor};
 use mad_core::{
-    manifold::{Quaternion, multiply},
-    pose::{Embedding, Symmetry, rotation},
     rng::{Purpose, Rng, stream},
+    rotation,
+    rotation::{Embedding, Quaternion, Symmetry, multiply},
     sample::SampleError,
 };
 use rand_distr::{Distribution, StandardNormal};

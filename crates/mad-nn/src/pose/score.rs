@@ -6,10 +6,10 @@ use crate::{
     run::{Part, Run, RunError},
 };
 use mad_core::{
-    manifold::Quaternion,
     metrics::Drift,
-    pose::{Answer, PoseScore, Symmetry, score},
+    rotation::{Quaternion, Symmetry},
     sample::SampleError,
+    solids::{Answer, PoseScore, score},
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub fn score_pose(
         .poses
         .iter()
         .take(MOST_DENSITIES)
-        .map(|q| listed.iter().map(|g| mad_core::manifold::multiply(q, g)).collect())
+        .map(|q| listed.iter().map(|g| mad_core::rotation::multiply(q, g)).collect())
         .collect();
     let pixels = test.images.len() / test.poses.len().max(1);
     let seen = &test.images[..orbits.len() * pixels];

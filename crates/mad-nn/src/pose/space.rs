@@ -2,9 +2,12 @@
 
 use crate::{condition::Turn, config::Targets};
 use mad_core::{
-    manifold::{BuildContext, Manifold, Quaternion, build},
-    pose::{Embedding, Symmetry, orbit_mean, rotation},
+    catalogue::{BuildContext, build},
+    manifold::Manifold,
+    measure::orbit::orbit_mean,
     rng::Rng,
+    rotation,
+    rotation::{Embedding, Quaternion, Symmetry},
 };
 use rand::RngExt as _;
 use std::{f64::consts::TAU, sync::Arc};
@@ -218,8 +221,8 @@ fn direction(x: &[f64]) -> (f64, [f64; 3]) {
 mod tests {
     use super::*;
     use mad_core::{
-        pose::SOLIDS,
         rng::{Purpose, stream},
+        solids::SOLIDS,
     };
 
     fn spaces() -> Vec<(Symmetry, Space)> {

@@ -11,8 +11,10 @@ use crate::{
 };
 use mad_core::{
     manifold::Rotations,
-    pose::{Solid, Symmetry, View, rotation},
     rng::{Purpose, stream},
+    rotation,
+    rotation::Symmetry,
+    solids::{Solid, View},
 };
 
 /// Settings of a run on pictures of a solid.

@@ -3,7 +3,7 @@
 use super::Run;
 use mad_core::{
     Points,
-    data::{DataError, Table},
+    table::{DataError, Table},
 };
 
 impl Run {

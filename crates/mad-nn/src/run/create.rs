@@ -9,9 +9,9 @@ use crate::{
 };
 use mad_core::{
     Points,
-    base::BaseChoice,
-    data::{Columns, SplitSummary, points_to_npy, singles_to_npy},
+    estimate::BaseChoice,
     manifold::{Manifold, PointTable},
+    table::{Columns, SplitSummary, points_to_npy, singles_to_npy},
 };
 use serde::{Deserialize, Serialize};
 use std::{

@@ -42,10 +42,12 @@ use crate::{
 };
 use mad_core::{
     Points,
-    base::{BaseChoice, BaseMeasure},
-    data::points_from_npy,
-    manifold::{BuildContext, Manifold, PointTable, build},
-    pose::Symmetry,
+    catalogue::{BuildContext, build},
+    estimate::BaseChoice,
+    manifold::{Manifold, PointTable},
+    measure::BaseMeasure,
+    rotation::Symmetry,
+    table::points_from_npy,
 };
 use serde::de::DeserializeOwned;
 use std::{

@@ -7,12 +7,11 @@ use crate::{
 };
 use mad_core::{
     Points,
-    base::{
-        BaseChoice,
-        fit::{FitError, FitOptions, fit_kde, fit_mixture},
-    },
-    data::{self, ColumnOptions, Columns, DataError, FRACTIONS, Loaded, Split, Table, duplicates, read_base},
+    catalogue::{layout, read_base},
+    estimate::{BaseChoice, FitError, FitOptions, fit_kde, fit_mixture},
+    load::{self, Loaded},
     manifold::{Manifold, Rotations},
+    table::{ColumnOptions, Columns, DataError, FRACTIONS, Split, Table, duplicates},
 };
 use std::{path::Path, sync::Arc};
 
@@ -47,7 +46,7 @@ impl Contents {
         let config = Config::resolve(settings, manifold.as_ref())?;
         let names = ["qx", "qy", "qz", "qw"].map(str::to_owned).to_vec();
         let form = Table::numbers("poses", Some(names), 4, vec![0.0, 0.0, 0.0, 1.0]);
-        let columns = Columns::find(&manifold.layout(), &form, &ColumnOptions::default())?;
+        let columns = Columns::find(&layout(manifold.as_ref()), &form, &ColumnOptions::default())?;
         let none = Points::new(4);
         Ok(Self {
             manifold,
@@ -135,7 +134,7 @@ impl Parts {
 
 /// Numeric columns that the model is conditioned on, standardised by the training rows.
 fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Columns, Points), DataError> {
-    let mut columns = data::condition_columns(table, names)?;
+    let mut columns = load::condition_columns(table, names)?;
     let mut values = columns.decode(table)?.points;
     columns.fit(&mut values, &split.train);
     Ok((columns, values))

@@ -3,10 +3,12 @@
 
 use mad_core::{
     Points,
-    base::BaseChoice,
-    data::{ColumnOptions, Columns, Layout, Loaded, Table},
-    manifold::{Manifold, PointTable, build, laws},
+    catalogue::build,
+    estimate::BaseChoice,
+    load::Loaded,
+    manifold::{Manifold, PointTable},
     rng::{Purpose, stream},
+    table::{ColumnOptions, Columns, Layout, Table},
 };
 use mad_nn::{
     Config, Partial,
@@ -23,13 +25,13 @@ use std::{
 
 /// A manifold of the registry; finite sets may be those of its examples.
 pub fn manifold(spec: &str) -> Arc<dyn Manifold> {
-    build(spec, &laws::context()).unwrap()
+    build(spec, &mad_core::catalogue::context()).unwrap()
 }
 
 /// The files of the finite sets that a manifold of the registry is built from.
 fn supports(spec: &str) -> Vec<(String, PointTable)> {
     let files = ["circle8.csv", "weighted.csv"].into_iter().filter(|file| spec.contains(file));
-    files.map(|file| (file.to_owned(), laws::example_points(file).unwrap())).collect()
+    files.map(|file| (file.to_owned(), mad_core::catalogue::example_points(file).unwrap())).collect()
 }
 
 /// Points near a few places of the manifold.

@@ -6,8 +6,8 @@ use mad_cli::plot::{
 };
 use mad_core::{
     Points,
-    base::{BaseMeasure, UniformSphere},
-    data::manifold_named,
+    load::manifold_named,
+    measure::{BaseMeasure, UniformSphere},
     metrics::Drift,
     noise::NoiseRange,
     sample::{BaseDenoiser, Generate, Samples, lookup},

@@ -3,7 +3,7 @@
 use super::{colours, grid::Labelled};
 use crate::error::LabError;
 use mad_cli::plot::{BarsPanel, Figure, LegendEntry, Panel, PlotError, Rgb, SIDE, ScatterPanel, Window};
-use mad_core::{Points, data::generators::circle, metrics::Drift};
+use mad_core::{Points, catalogue::datasets::circle, metrics::Drift};
 use mad_nn::{Run, method::SampleRequest};
 use std::borrow::Cow;
 

@@ -7,7 +7,7 @@ use mad_cli::plot::{
 };
 use mad_core::{
     Points,
-    base::{BaseMeasure, Finite},
+    measure::{BaseMeasure, Finite},
     rng::{Purpose, stream},
     sample::Denoiser,
 };

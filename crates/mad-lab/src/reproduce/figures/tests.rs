@@ -11,8 +11,9 @@ use super::{
 use mad_cli::plot::{Figure, PlotError};
 use mad_core::{
     Points,
-    base::BaseMeasure,
-    data::{generators::circle, manifold_named},
+    catalogue::datasets::circle,
+    load::manifold_named,
+    measure::BaseMeasure,
     rng::{Purpose, stream},
 };
 
@@ -85,7 +86,7 @@ fn discrete_input() -> discrete::Input {
     let support = circle::support();
     let mut rng = stream(3, Purpose::Data, 1);
     let mut noised = |probabilities: &[f64], sigma: f64| {
-        let base = mad_core::base::Finite::weighted(circle::support(), probabilities).unwrap();
+        let base = mad_core::measure::Finite::weighted(circle::support(), probabilities).unwrap();
         let mut points = Points::zeros(3000, 2);
         points.rows_mut().for_each(|row| base.sample_prior(sigma, &mut rng, row));
         points
@@ -199,9 +200,9 @@ fn loss_has_a_panel_for_what_was_logged() {
 }
 
 fn quick_run(folder: &std::path::Path, data: &str, method: &str, seed: u64) -> mad_nn::Run {
-    let table = mad_core::data::generators::make(data, Some(200), seed, 0, None).unwrap();
+    let table = mad_core::catalogue::datasets::make(data, Some(200), seed, 0, None).unwrap();
     let manifold = if data.starts_with("circle") { "points:circle8-support" } else { "sphere:2" };
-    let loaded = mad_core::data::load(&table, manifold, &mad_core::data::ColumnOptions::default()).unwrap();
+    let loaded = mad_core::load::load(&table, manifold, &mad_core::table::ColumnOptions::default()).unwrap();
     let settings = format!(
         "method = \"{method}\"\nsteps = 8\nbatch = 16\nwidth = 8\ndepth = 1\nseed = {seed}\nlog_every = 2\n\
          evaluate_every = 4\ncheckpoint_every = 2\nkeep_checkpoints = 9\nnfe = 8"

@@ -3,8 +3,9 @@
 use crate::method::Rows;
 use mad_core::{
     Points,
-    base::{Finite, FiniteError, fit::distinct},
+    estimate::distinct,
     manifold::Manifold,
+    measure::{Finite, FiniteError},
     rng::{Purpose, stream},
 };
 use std::sync::{Arc, Mutex, PoisonError};
@@ -88,12 +89,14 @@ mod tests {
     use super::*;
     use crate::method::Fresh;
     use mad_core::{
-        data::{ColumnOptions, generators, load},
+        catalogue::datasets,
+        load::load,
         noise::{Anchor, LevelDraw, NoiseRange, NoisedBatch},
+        table::ColumnOptions,
     };
 
     fn fresh() -> (Fresh, Arc<dyn Manifold>) {
-        let table = generators::make("so3-mixture:4", Some(8), 0, 0, None).unwrap();
+        let table = datasets::make("so3-mixture:4", Some(8), 0, 0, None).unwrap();
         let loaded = load(&table, "so3", &ColumnOptions::default()).unwrap();
         let fresh = Fresh::new("so3-mixture:4", 0, loaded.columns, loaded.manifold.clone()).unwrap();
         (fresh, loaded.manifold)

@@ -8,7 +8,7 @@ use crate::{
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::BaseMeasure,
+    measure::BaseMeasure,
     noise::{Anchor, LevelDraw, NoiseRange, NoisedBatch},
     rng::{Purpose, Rng, stream},
 };

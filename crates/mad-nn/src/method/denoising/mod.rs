@@ -22,11 +22,12 @@ use averaging::{Block, Blocks, law_of, most_averaged};
 use burn::tensor::Device;
 use mad_core::{
     Points,
-    base::{BaseMeasure, Finite, fit::distinct},
+    estimate::distinct,
     likelihood::{BoundConfig, DensityModel, NormalisedBound, Normaliser, likelihood_bound},
     manifold::Manifold,
+    measure::{BaseMeasure, Finite},
     noise::{Anchor, Schedule},
-    pose::Symmetry,
+    rotation::Symmetry,
     sample::{Generate, SampleError, lookup},
 };
 use rayon::prelude::*;

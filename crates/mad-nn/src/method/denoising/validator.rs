@@ -8,8 +8,8 @@ use crate::{
 };
 use mad_core::{
     Points,
-    base::BaseMeasure,
     likelihood::{BoundConfig, BoundPoints, likelihood_bound},
+    measure::BaseMeasure,
 };
 use std::{collections::BTreeMap, sync::OnceLock};
 

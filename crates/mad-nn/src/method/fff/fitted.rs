@@ -7,8 +7,8 @@ use super::{
 use crate::{bridge, device};
 use mad_core::{
     Points,
-    base::BaseMeasure,
     manifold::Manifold,
+    measure::BaseMeasure,
     sample::SampleError,
     special::{dot, norm},
 };

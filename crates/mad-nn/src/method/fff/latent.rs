@@ -4,8 +4,8 @@ use super::map::same_sphere;
 use crate::{bridge, net::Layout};
 use burn::tensor::{Tensor, activation::log_softmax};
 use mad_core::{
-    base::{BaseMeasure, Component, MAX_CONCENTRATION, VonMisesFisherMixture},
-    manifold::{Manifold, SphereBlock},
+    manifold::Manifold,
+    measure::{BaseMeasure, Component, MAX_CONCENTRATION, SphereBlock, VonMisesFisherMixture},
     riemannian::Spheres,
     rng::{Purpose, stream},
     special::{bessel_ratio, ln_mean_exp, norm},

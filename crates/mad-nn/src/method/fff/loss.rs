@@ -14,7 +14,7 @@ use crate::{
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,
-    manifold::SphereBlock,
+    measure::SphereBlock,
     riemannian::{Spheres, is_rotation},
     rng::{Purpose, Rng, stream},
     special::norm,

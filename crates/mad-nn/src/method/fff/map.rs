@@ -7,7 +7,7 @@ use crate::{
     net::Layout,
 };
 use burn::tensor::{Device, Tensor};
-use mad_core::{manifold::SphereBlock, riemannian::Spheres};
+use mad_core::{measure::SphereBlock, riemannian::Spheres};
 use std::ops::Range;
 
 /// Size and geometry of the map.

@@ -9,7 +9,8 @@ use crate::{
 };
 use mad_core::{
     Points,
-    manifold::{BuildContext, SphereBlock, build},
+    catalogue::{BuildContext, build},
+    measure::SphereBlock,
     rng::{Purpose, stream},
     special::dot,
 };

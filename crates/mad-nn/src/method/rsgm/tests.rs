@@ -10,7 +10,7 @@ use crate::{
 };
 use mad_core::{
     Points,
-    manifold::{BuildContext, build},
+    catalogue::{BuildContext, build},
     riemannian::{TangentField, heat_score, walk},
     rng::{Purpose, stream},
     special::dot,

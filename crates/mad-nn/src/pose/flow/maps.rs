@@ -1,8 +1,8 @@
 //! The two kinds of maps that a flow is made of, on single quaternions in double precision, forth and back.
 
 use mad_core::{
-    manifold::{Quaternion, multiply},
-    pose::rotation,
+    rotation,
+    rotation::{Quaternion, multiply},
 };
 
 /// Largest distance of a centre from the middle of the circle: no centre moves a point by more than 2 asin 0.7 = 89°, so that

@@ -20,9 +20,9 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor, activation::softplus};
 use mad_core::{
-    manifold::Quaternion,
-    pose::rotation,
     rng::{Purpose, Rng, stream},
+    rotation,
+    rotation::Quaternion,
     sample::SampleError,
 };
 use maps::{Circle, MAP, Projective, REACH, axes, turned};

@@ -6,7 +6,7 @@ use crate::{
     device,
     pose::{grid::Cell, testing},
 };
-use mad_core::{manifold::multiply, pose::Symmetry};
+use mad_core::rotation::{Symmetry, multiply};
 use rand::RngExt as _;
 
 /// A model with weights that move poses about.
@@ -35,7 +35,7 @@ fn stretch_is_the_determinant() {
     for q in poses(6) {
         let at = |v: [f64; 3]| ready.forward(image, &[multiply(&q, &rotation::by(&v))])[0];
         let (centre, density) = at([0.0; 3]);
-        let inverse = mad_core::manifold::conjugate(&centre);
+        let inverse = mad_core::rotation::conjugate(&centre);
         let mut jacobian = [[0.0; 3]; 3];
         for k in 0..3 {
             let along = |h: f64| {

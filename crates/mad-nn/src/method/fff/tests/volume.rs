@@ -7,8 +7,8 @@ use crate::{
 };
 use mad_core::{
     Moments,
-    base::BaseChoice,
-    data::{ColumnOptions, Columns, Layout as FileLayout, Table},
+    estimate::BaseChoice,
+    table::{ColumnOptions, Columns, Layout as FileLayout, Table},
 };
 
 /// The slope of log|det Df| at each row of `x`, summed, in weight `i`: a difference of fourth order, so that its step can be large
