@@ -18,7 +18,7 @@ use mad_core::{
 use std::collections::{BTreeSet, HashMap};
 
 /// Sets that need files.
-const FROM_FILES: [&str; 4] = ["volcano", "earthquake", "flood", "fire"];
+const FROM_FILES: [&str; 5] = ["volcano", "earthquake", "flood", "fire", "ramachandran"];
 
 /// Makes the sets that are wanted and loads each on its manifold.
 fn load_sets(wanted: impl Fn(&str) -> bool) {

@@ -85,6 +85,15 @@ impl<'a> Figure<'a> {
         self.rows.extend(other.rows);
     }
 
+    /// Adds the panels of another figure at the end of the last row; its title and legend are dropped.
+    pub fn extend_row(&mut self, other: Figure<'a>) {
+        let panels = other.rows.into_iter().flatten();
+        match self.rows.last_mut() {
+            Some(row) => row.extend(panels),
+            None => self.rows.push(panels.collect()),
+        }
+    }
+
     /// The figure as SVG text.
     pub fn to_svg(&self) -> String {
         let mut canvas = Canvas::new();

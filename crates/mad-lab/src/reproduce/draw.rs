@@ -4,7 +4,7 @@ use super::{
     Planned, Score, Summary,
     expand::Place,
     figures::{
-        base_s2, discrete, earth,
+        base_s2, discrete, earth, front,
         grid::GridSet,
         intro, loss,
         mmd_vs_time::{self, Pair},
@@ -145,6 +145,7 @@ pub enum Material {
 
 /// Figures by name of the experiment.
 pub const FIGURES: &[(&str, Material, Draw)] = &[
+    ("figure-front", Material::Runs, draw_front),
     ("figure-intro", Material::Runs, draw_intro),
     ("figure-earth", Material::Runs, draw_earth),
     ("figure-so3", Material::Runs, draw_so3),
@@ -193,6 +194,22 @@ fn draw_intro(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, L
     let runs = drawing.first_runs(drawing.data.first().map_or("", |data| data.0))?;
     let runs: Vec<(&str, &Run)> = runs.iter().map(|(label, run)| (*label, run)).collect();
     easel.keep("intro", &intro::draw(&intro::Input::from_runs(&runs)?)?)?;
+    Ok(Vec::new())
+}
+
+fn draw_front(drawing: &Drawing, easel: &mut dyn Easel) -> Result<Vec<String>, LabError> {
+    let run = |data: &str| Ok::<_, LabError>(drawing.first_runs(data)?.pop());
+    let title = |data: &str| drawing.data.iter().find(|(key, _)| *key == data).map_or("", |(_, title)| title);
+    let shading = |data: &str| run(data)?.map_or(Ok(None), |(_, run)| front::Shading::of(&run));
+    let (Some(earth), Some(torsions), Some(cube)) = (shading("earthquake")?, shading("torsions")?, run("cube")?) else {
+        return Ok(vec!["Not drawn: it shows one run of each data set.".into()]);
+    };
+    let input = front::Input {
+        earth: (title("earthquake"), earth),
+        torsions: (title("torsions"), torsions),
+        poses: mad_cli::PoseRow { title: title("cube"), runs: vec![cube] },
+    };
+    easel.keep("front", &front::draw(&input)?)?;
     Ok(Vec::new())
 }
 

@@ -62,6 +62,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = &[
     ("search-earth", include_str!("../../experiments/search-earth.toml")),
     ("search-so3", include_str!("../../experiments/search-so3.toml")),
     ("paper-readings", include_str!("../../experiments/paper-readings.toml")),
+    ("figure-front", include_str!("../../experiments/figure-front.toml")),
     ("figure-intro", include_str!("../../experiments/figure-intro.toml")),
     ("figure-earth", include_str!("../../experiments/figure-earth.toml")),
     ("figure-so3", include_str!("../../experiments/figure-so3.toml")),

@@ -2,10 +2,6 @@
 
 use super::{Arguments, DatasetEntry, Request};
 use crate::table::{DataError, ReadOptions, Table, read};
-use std::{env, ffi::OsString, path::PathBuf};
-
-/// Environment variable that names the data directory.
-const VARIABLE: &str = "MAD_DATA";
 
 /// Eruptions.
 pub const VOLCANO: DatasetEntry = DatasetEntry {
@@ -51,31 +47,6 @@ fn manifold(_: &Arguments) -> String {
     "sphere:2".into()
 }
 
-/// The directory that the variable names; empty counts as unset.
-fn directory_in(variable: Option<OsString>) -> Option<PathBuf> {
-    variable.filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
 fn make(request: &Request, name: &str, file: &str) -> Result<Table, DataError> {
-    let directory = request.directory.map(PathBuf::from).or_else(|| directory_in(env::var_os(VARIABLE)));
-    let missing = |looked: String| DataError::MissingData { name: name.into(), file: file.into(), looked };
-    let Some(directory) = directory else { return Err(missing("any directory: none was given".into())) };
-    let places = [directory.join("earth").join(file), directory.join(file)];
-    let Some(path) = places.iter().find(|p| p.is_file()) else {
-        let looked = places.iter().filter_map(|p| p.parent()).map(|p| p.display().to_string()).collect::<Vec<_>>();
-        return Err(missing(looked.join(" or ")));
-    };
-    request.choose(name, read(path, &ReadOptions::default())?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_empty_variable_counts_as_unset() {
-        assert_eq!(directory_in(None), None);
-        assert_eq!(directory_in(Some("".into())), None);
-        assert_eq!(directory_in(Some("data".into())), Some(PathBuf::from("data")));
-    }
+    request.choose(name, read(&request.file(name, "earth", file)?, &ReadOptions::default())?)
 }

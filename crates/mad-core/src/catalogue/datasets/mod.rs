@@ -7,8 +7,10 @@ mod arguments;
 pub mod categorical;
 pub mod checkerboard;
 pub mod circle;
+mod directory;
 mod earth;
 mod earthquakes_week;
+mod ramachandran;
 pub mod so3_mixture;
 pub mod two_points;
 pub mod vmf_mixture;
@@ -82,6 +84,7 @@ pub const DATASETS: &[DatasetEntry] = &[
     earth::EARTHQUAKE,
     earth::FLOOD,
     earth::FIRE,
+    ramachandran::ENTRY,
 ];
 
 /// Finds a data set and reads its parameters from text such as `so3-mixture:64`.

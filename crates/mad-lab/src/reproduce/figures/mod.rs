@@ -5,6 +5,7 @@ pub mod base_s2;
 mod colours;
 pub mod discrete;
 pub mod earth;
+pub mod front;
 pub mod grid;
 pub mod intro;
 pub mod loss;
