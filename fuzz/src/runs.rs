@@ -8,19 +8,18 @@ use mad_core::{
     table::ColumnOptions,
 };
 use mad_nn::{
-    Config, Contents, Part, Partial, Run,
+    Config, Contents, Fit, Part, Partial, Run,
     checkpoint::{self, Identity, Manifest, Progress, State},
     disk::RealDisk,
     net::Model,
     optim::Weights,
-    train::{Silent, fit},
     vision::weights,
 };
 use std::{
     fmt::Display,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::Arc,
 };
 
 const JSON: &[&[u8]] = &[
@@ -228,7 +227,7 @@ fn make_run(path: &Path) {
     let settings =
         Partial::from_toml("steps = 1\nwidth = 4\ndepth = 1\nbatch = 8\nseed = 1", "small").expect("settings");
     let contents = Contents::new(&table, loaded, &settings).expect("contents");
-    fit(&contents, path, false, &mut Silent, &AtomicBool::new(false)).expect("a run");
+    Fit::new(&contents).out(path).train().expect("a run");
 }
 
 /// The words of an outcome.

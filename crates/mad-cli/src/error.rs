@@ -229,6 +229,20 @@ impl From<ScoreError> for CliError {
     }
 }
 
+impl From<mad_nn::Error> for CliError {
+    fn from(error: mad_nn::Error) -> Self {
+        use mad_nn::Error;
+        match error {
+            Error::Load(error) => CliError::Load(error),
+            Error::Prepare(error) => error.into(),
+            Error::Train(error) => CliError::Train(error),
+            Error::Run(error) => CliError::Run(error),
+            Error::Sample(error) => CliError::Sample(error),
+            other => CliError::Usage(other.to_string()),
+        }
+    }
+}
+
 impl From<PrepareError> for CliError {
     fn from(error: PrepareError) -> Self {
         match error {

@@ -78,6 +78,7 @@ as_of_mad! {
     mad_core::noise::NoiseError,
     mad_core::sample::SampleError,
     mad_nn::ConfigError,
+    mad_nn::Error,
     mad_nn::pose::PoseError,
     mad_nn::run::PrepareError,
     mad_nn::run::RunError,

@@ -1,39 +1,45 @@
 //! Networks, training, checkpoints and run folders of MAD, on Burn.
 //!
-//! [`fit`](train::fit) turns data into a [`Run`] folder; [`Run::open`] reads one back and [`Run::fitted`] gives the trained
-//! model, which draws samples and knows densities whatever [`method`] it was trained by.
-//!
-//! From a table of latitudes and longitudes to samples and a density:
+//! [`Fit`] goes from data to a trained [`Model`], which draws samples and evaluates densities whatever method it was trained by.
 //!
 //! ```
-//! use mad_nn::mad_core::{catalogue::datasets, load::load, table::ColumnOptions};
-//! use mad_nn::method::SampleRequest;
-//! use mad_nn::train::{Silent, fit};
-//! use mad_nn::{Contents, Partial};
-//! use std::sync::atomic::AtomicBool;
+//! use mad_nn::prelude::*;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let out = folder.path().join("run");
-//! // A week of earthquakes, built in; `data::read` reads a table from a file.
+//! // A week of earthquakes, built in; `Fit::file` reads a file.
 //! let table = datasets::make("earthquakes-week", None, 0, 0, None)?;
-//! let loaded = load(&table, "sphere:2", &ColumnOptions::default())?;
 //!
-//! // Far too small, but quick. Leave a setting out to get the one that suits the manifold.
-//! let settings = Partial::from_toml("steps = 5\nwidth = 16\ndepth = 1\nseed = 1", "example")?;
-//! let contents = Contents::new(&table, loaded, &settings)?;
-//! let run = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false))?.run;
+//! // Far too small, but quick. Settings left out get the default of the manifold.
+//! let model = Fit::table(&table, "sphere:2").steps(5).set("width", 16).out(&out).run()?;
 //!
-//! let model = run.fitted()?;
-//! let (samples, _) = model.draw(&SampleRequest::new(1), 10)?; // unit vectors
-//! let rows = run.columns().points.encode(&samples); // latitude and longitude again
-//! let nats = model.log_density(&samples.head(1), 30)[0];
-//! println!("{:?}: log-density {nats:.3}", rows[0]);
+//! let samples = model.sample(10, 1)?; // unit vectors
+//! let rows = model.encode(&samples); // latitude and longitude again
+//! let nats = model.log_density(&samples)?;
+//! println!("{:?}: log-density {:.3}", rows[0], nats[0]);
 //! # assert_eq!((samples.len(), rows.len(), rows[0].len()), (10, 10, 2));
-//! # assert!(samples.rows().all(|x| run.manifold().deviation(x) < 1e-14));
+//! # assert!(samples.rows().all(|x| model.run().manifold().deviation(x) < 1e-14));
 //! # // Five steps leave the model close to its base measure, which is fitted to the points.
-//! # assert!((nats - run.base().log_weight(samples.row(0))).abs() < 1.0, "{nats}");
+//! # assert!((nats[0] - model.run().base().log_weight(samples.row(0))).abs() < 1.0, "{nats:?}");
+//! # let again = Model::open(&out)?;
+//! # assert_eq!(again.sample(10, 1)?, samples);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | To | go to |
+//! |---|---|
+//! | see the stable names | [`prelude`] |
+//! | fit a file, a table, points, or points on a manifold of one's own | [`Fit`] |
+//! | sample, evaluate densities, read and write points | [`Model`] |
+//! | look into a run folder: settings, parts of the data, log, checkpoints | [`Run`] |
+//! | know every setting and its default | [`config::SETTINGS`], [`config::RECIPES`], [`Config`] |
+//! | condition a model on columns or pictures | [`condition`], [`Fitted::condition`](method::Fitted::condition) |
+//! | choose or write a method | [`method::METHODS`], [`method`] |
+//! | watch training | [`train::Observer`] |
+//! | prepare data by hand | [`Contents`], [`mad_core::load`] |
+//! | do without a network | [`mad_core`]: manifolds, base measures, samplers, likelihoods, metrics |
+//!
+//! The examples of the package are programs for the globe, for rotations, for a manifold and for a base measure of one's own.
 
 pub mod bridge;
 pub mod checkpoint;
@@ -42,17 +48,24 @@ pub mod config;
 mod denoiser;
 pub mod device;
 pub mod disk;
+mod error;
+mod fit;
 pub mod kernel;
 pub mod memory;
 pub mod method;
+mod model;
 pub mod net;
 pub mod optim;
 pub mod pose;
+pub mod prelude;
 pub mod run;
 pub mod train;
 pub mod vision;
 
 pub use config::{Config, ConfigError, Partial};
 pub use denoiser::LearnedDenoiser;
+pub use error::Error;
+pub use fit::Fit;
 pub use mad_core;
+pub use model::{FLOW_STEPS, Model};
 pub use run::{Contents, Part, Run};

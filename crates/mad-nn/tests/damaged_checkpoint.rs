@@ -4,15 +4,14 @@ mod common;
 
 use common::contents;
 use mad_nn::{
-    Part, Run,
+    Fit, Part, Run,
     checkpoint::{self, CheckpointError},
     disk::{Disk, RealDisk},
-    train::{Silent, fit},
 };
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 const SETTINGS: &[&str] =
@@ -20,7 +19,7 @@ const SETTINGS: &[&str] =
 
 fn run(folder: &Path) -> Run {
     let contents = contents("sphere:2", SETTINGS);
-    fit(&contents, &folder.join("run"), false, &mut Silent, &AtomicBool::new(false)).unwrap().run
+    Fit::new(&contents).out(folder.join("run")).train().unwrap().run
 }
 
 fn place(run: &Run, step: u64) -> PathBuf {

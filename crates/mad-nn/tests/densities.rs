@@ -15,19 +15,14 @@ use mad_core::{
     manifold::Manifold,
     rng::{Purpose, stream},
 };
-use mad_nn::{
-    Part, Run,
-    method::SampleRequest,
-    run::Contents,
-    train::{Silent, fit},
-};
+use mad_nn::{Contents, Fit, Part, Run, method::SampleRequest};
 use rand_distr::{Distribution, Normal};
-use std::{path::Path, sync::atomic::AtomicBool};
+use std::path::Path;
 
 /// Trains a model and compares its density with its bound and its integral with 1; `None` leaves the distance from 1 to the errors.
 fn check(name: &str, contents: &Contents, draws: usize, distance: Option<f64>) {
     let folder = tempfile::tempdir().unwrap();
-    let run = fit(contents, &folder.path().join("run"), false, &mut Silent, &AtomicBool::new(false)).unwrap().run;
+    let run = Fit::new(contents).out(folder.path().join("run")).train().unwrap().run;
     let (fitted, test) = (run.fitted().unwrap(), run.part(Part::Test).unwrap());
     let densities = fitted.log_density(&test, 30);
     let (bound, error) = fitted.likelihood(&test).negative_mean();
@@ -108,7 +103,7 @@ fn weakly_trained_models_have_normalised_densities() {
 fn an_untrained_network_leaves_the_base_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let contents = contents("sphere:2", &["width=16", "depth=2", "steps=0", "evaluate_every=0"]);
-    let run = fit(&contents, &folder.path().join("run"), false, &mut Silent, &AtomicBool::new(false)).unwrap().run;
+    let run = Fit::new(&contents).out(folder.path().join("run")).train().unwrap().run;
     let (fitted, grid) = (run.fitted().unwrap(), run.manifold().grid(50).unwrap());
     assert_eq!(fitted.normaliser(), Some(Normaliser::ONE));
     assert!(fitted.log_density(&grid, 30).iter().zip(grid.rows()).all(|(d, x)| *d == run.base().log_weight(x)));

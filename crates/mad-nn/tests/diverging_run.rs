@@ -3,11 +3,7 @@
 mod common;
 
 use common::contents;
-use mad_nn::{
-    Run,
-    train::{Silent, TrainError, fit},
-};
-use std::sync::atomic::AtomicBool;
+use mad_nn::{Error, Fit, Run, train::TrainError};
 
 #[test]
 fn stops_and_keeps_no_bad_weights() {
@@ -17,9 +13,9 @@ fn stops_and_keeps_no_bad_weights() {
     let mut contents = contents("sphere:2", &settings);
     // Points far off the sphere: targets are finite in f32, their squares are not.
     contents.parts.train.as_mut_slice().iter_mut().for_each(|v| *v *= 1e30);
-    let error = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap_err();
+    let error = Fit::new(&contents).out(&out).train().unwrap_err();
     let text = error.to_string();
-    let TrainError::Diverged { step, last_loss, levels: Some((smallest, largest)), .. } = error else {
+    let Error::Train(TrainError::Diverged { step, last_loss, levels: Some((smallest, largest)), .. }) = error else {
         panic!("{text}")
     };
     assert_eq!((step, last_loss), (11, None));
@@ -38,8 +34,8 @@ fn tells_of_levels_only_where_there_are_some() {
     let settings = ["method=fff:blocks=1", "steps=50", "batch=16", "width=8", "depth=1", "evaluate_every=0"];
     let mut contents = contents("sphere:2", &settings);
     contents.parts.train.as_mut_slice().iter_mut().for_each(|v| *v *= 1e30);
-    let error = fit(&contents, &folder.path().join("run"), false, &mut Silent, &AtomicBool::new(false)).unwrap_err();
+    let error = Fit::new(&contents).out(folder.path().join("run")).train().unwrap_err();
     let text = error.to_string();
-    assert!(matches!(error, TrainError::Diverged { levels: None, .. }), "{text}");
+    assert!(matches!(error, Error::Train(TrainError::Diverged { levels: None, .. })), "{text}");
     assert!(!text.contains("levels"), "{text}");
 }

@@ -7,17 +7,15 @@ mod common;
 
 use common::{checkpoint_bytes, contents};
 use mad_nn::{
-    Partial, Run,
+    Contents, Error, Fit, Partial, Run,
     checkpoint::{path_of, read_manifest},
-    device::DeviceChoice,
     disk::Disk,
-    run::Contents,
-    train::{Fit, Observer, TrainError, fit_with},
+    train::{Observer, TrainError, TrainedRun},
 };
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Mutex, atomic::AtomicBool},
+    sync::Mutex,
 };
 
 /// Validations choose the best checkpoint, so that checkpoints are written, kept apart and removed.
@@ -146,8 +144,12 @@ impl Observer for Told<'_> {
     }
 }
 
-fn fit(disk: &Scripted, contents: &Contents, out: &Path, resume: bool) -> Result<Fit, TrainError> {
-    fit_with(disk, DeviceChoice::Cpu, contents, out, resume, &mut Told(disk), &AtomicBool::new(false))
+fn fit(disk: &Scripted, contents: &Contents, out: &Path, resume: bool) -> Result<TrainedRun, Error> {
+    Fit::new(contents).out(out).resume(resume).observer(&mut Told(disk)).disk(disk).train()
+}
+
+fn is_io(error: &Error) -> bool {
+    matches!(error, Error::Train(TrainError::Run(e)) if e.is_io())
 }
 
 /// Names in a folder that begin with a dot.
@@ -174,7 +176,7 @@ fn a_fit_survives_a_failure_of_every_operation() {
         let out = place.join("run");
         let disk = Scripted::new(fault);
         let error = fit(&disk, &made, &out, false).expect_err("an operation failed and nobody said so");
-        assert!(matches!(&error, TrainError::Run(e) if e.is_io()), "{fault:?}: {error}");
+        assert!(is_io(&error), "{fault:?}: {error}");
         assert!(error.to_string().contains("place"), "{fault:?}: {error}");
 
         // What was called saved is there, unless it was removed later; what is there is whole and right.
@@ -228,11 +230,7 @@ fn a_pose_fit_survives_a_failure_of_every_operation() {
         let (place, disk) = (folder.path().join("place"), Scripted::new(fault));
         let out = place.join("run");
         let error = fit(&disk, &out, false).expect_err("an operation failed and nobody said so");
-        let is_io = match &error {
-            TrainError::Run(e) => e.is_io(),
-            _ => false,
-        };
-        assert!(is_io && error.to_string().contains("place"), "{fault:?}: {error}");
+        assert!(is_io(&error) && error.to_string().contains("place"), "{fault:?}: {error}");
         assert!(out.exists() || hidden(&place).is_empty(), "{fault:?}: {:?}", hidden(&place));
 
         let done = fit(&Scripted::new(Fault::None), &out, true).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
@@ -343,8 +341,8 @@ fn an_observer_that_gives_up_ends_the_run_without_a_checkpoint() {
         let out = folder.path().join(newest.to_string());
         let disk = Scripted::new(Fault::None);
         let mut observer = Fails { at: 6, before, failed: false };
-        let error = fit_with(&disk, DeviceChoice::Cpu, &made, &out, false, &mut observer, &AtomicBool::new(false));
-        assert!(matches!(error, Err(TrainError::GivenUp { step: 6 })), "{error:?}");
+        let error = Fit::new(&made).out(&out).observer(&mut observer).disk(&disk).train();
+        assert!(matches!(error, Err(Error::Train(TrainError::GivenUp { step: 6 }))), "{error:?}");
         assert_eq!(mad_nn::checkpoint::steps(&out.join("checkpoints")).unwrap().last(), Some(&newest));
         // The next run goes on from there.
         assert_eq!(fit(&disk, &made, &out, true).unwrap().step, LAST);

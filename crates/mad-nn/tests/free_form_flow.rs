@@ -4,12 +4,7 @@ mod common;
 
 use common::{checkpoint_bytes, contents};
 use mad_core::metrics::mmd;
-use mad_nn::{
-    device,
-    method::SampleRequest,
-    train::{Outcome, Silent, fit},
-};
-use std::sync::atomic::AtomicBool;
+use mad_nn::{Fit, device, method::SampleRequest, train::Outcome};
 
 #[test]
 fn a_short_fit_beats_the_uniform_law() {
@@ -25,7 +20,7 @@ fn a_short_fit_beats_the_uniform_law() {
     ] {
         let contents = contents(spec, &settings(method));
         let out = folder.path().join(format!("{spec} {method}"));
-        let done = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap();
+        let done = Fit::new(&contents).out(&out).train().unwrap();
         assert_eq!(done.outcome, Outcome::Finished);
         let (manifold, test) = (&contents.manifold, &contents.parts.test);
         let fitted = done.run.fitted().unwrap();
@@ -54,7 +49,7 @@ fn the_published_volume_term_pulls_harder_by_ambient_over_intrinsic_dimension() 
             let method = format!("method=fff:blocks=2,reconstruction=0,z_sample=0,x_sample=0,volume={volume}");
             let contents = contents(spec, &[method.as_str(), "steps=0", "batch=16", "width=16", "depth=1"]);
             let out = folder.path().join(format!("{spec} {volume}"));
-            let run = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap().run;
+            let run = Fit::new(&contents).out(&out).train().unwrap().run;
             let objective = run.config().method_spec().entry.method.objective(&run).unwrap();
             let mut weights = objective.initialise(0);
             weights.iter_mut().enumerate().for_each(|(i, w)| *w += 0.05 * ((i % 7) as f32 - 3.0) / 3.0);
@@ -81,7 +76,7 @@ fn threads_do_not_matter() {
                 let out = folder.path().join(format!("{spec} {threads}"));
                 pool.install(|| {
                     let contents = contents(spec, &settings);
-                    let done = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap();
+                    let done = Fit::new(&contents).out(&out).train().unwrap();
                     let fitted = done.run.fitted().unwrap();
                     let densities = fitted.log_density(&contents.parts.train, 0);
                     (checkpoint_bytes(&out, 4), densities, fitted.draw(&SampleRequest::new(1), 3000).unwrap().0)

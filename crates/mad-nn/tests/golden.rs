@@ -9,13 +9,8 @@
 mod common;
 
 use common::{checkpoint_bytes, prepared};
-use mad_nn::{
-    Contents, Part, Partial,
-    condition::Condition,
-    method::SampleRequest,
-    train::{Silent, fit},
-};
-use std::{fmt::Write, fs, path::Path, sync::atomic::AtomicBool};
+use mad_nn::{Contents, Fit, Part, Partial, condition::Condition, method::SampleRequest};
+use std::{fmt::Write, fs, path::Path};
 
 const SETTINGS: &[&str] =
     &["steps=20", "batch=32", "width=24", "depth=2", "evaluate_every=10", "bound_levels=4", "seed=3"];
@@ -52,7 +47,7 @@ fn runs_keep_their_bytes() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let out = folder.path().join("run");
         let contents = prepared(spec, *rows, &[SETTINGS, own].concat());
-        let done = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).expect("the run trains");
+        let done = Fit::new(&contents).out(&out).train().expect("the run trains");
         let config = fs::read(out.join("config.toml")).expect("config.toml");
         let (tensors, _) = checkpoint_bytes(&out, done.step);
         let fitted = done.run.fitted().expect("a model");
@@ -111,7 +106,7 @@ fn runs_on_pictures_keep_their_bytes() {
         [ON_PICTURES, own].concat().into_iter().for_each(|setting| settings.set(setting).expect("a setting"));
         settings.flag("test", "condition", Condition::of_solid(solid)).expect("a solid");
         let contents = Contents::of_solid(&settings).expect("settings that fit");
-        let done = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).expect("the run trains");
+        let done = Fit::new(&contents).out(&out).train().expect("the run trains");
         let tensors = digest(&checkpoint_bytes(&out, done.step).0);
         let pictures = done.run.pictures(Part::Test, 3).expect("pictures").images;
         let (model, step) = (done.run.poses().expect("a model"), done.run.selected_step().expect("a step"));

@@ -8,13 +8,12 @@ use mad_core::{
     sample::Denoiser,
 };
 use mad_nn::{
-    device,
+    Fit, device,
     method::{BatchSource, Rows, gradient},
     net::{self, Activation, Model, Shape},
     optim::{Adam, Weights},
-    train::{Observer, Outcome, Silent, Validation, fit},
+    train::{Observer, Outcome, Validation},
 };
-use std::sync::atomic::AtomicBool;
 
 #[test]
 fn every_network_holds_one_batch() {
@@ -112,7 +111,7 @@ fn a_fit_beats_the_base_and_stays_on_the_manifold() {
     let settings = ["steps=300", "batch=128", "width=64", "depth=3", "learning_rate=3e-3", "evaluate_every=100"];
     let mut scores = Scores::default();
     let contents = contents("sphere:2", &settings);
-    let done = fit(&contents, &folder.path().join("run"), false, &mut scores, &AtomicBool::new(false)).unwrap();
+    let done = Fit::new(&contents).out(folder.path().join("run")).observer(&mut scores).train().unwrap();
     assert_eq!(done.outcome, Outcome::Finished);
     let uniform = (4.0 * std::f64::consts::PI).ln();
     let last = scores.0.last().unwrap();
@@ -133,17 +132,16 @@ fn a_fit_beats_the_base_and_stays_on_the_manifold() {
 #[test]
 fn products_with_rotations_and_untrained_runs_work() {
     let folder = tempfile::tempdir().unwrap();
-    let never = AtomicBool::new(false);
     let settings = ["steps=0", "width=16", "depth=1"];
     let untrained = contents("so3", &settings);
-    let done = fit(&untrained, &folder.path().join("zero"), false, &mut Silent, &never).unwrap();
+    let done = Fit::new(&untrained).out(folder.path().join("zero")).train().unwrap();
     assert_eq!(done.run.config().network, "odd-mlp");
     let anchor = done.run.anchor().unwrap().means(&untrained.parts.test, &vec![0.3; 60]);
     assert_eq!(done.run.denoiser().unwrap().denoise(&untrained.parts.test, 0.3), anchor);
 
     let settings = ["steps=20", "batch=64", "width=32", "depth=2", "evaluate_every=10", "bound_levels=4"];
     let product = contents("product(so3,euclid:3)", &settings);
-    let done = fit(&product, &folder.path().join("product"), false, &mut Silent, &never).unwrap();
+    let done = Fit::new(&product).out(folder.path().join("product")).train().unwrap();
     assert_eq!(done.run.config().network, "mlp");
     let d = done.run.denoiser().unwrap().denoise(&product.parts.test, 0.1);
     assert!(d.as_slice().iter().all(|v| v.is_finite()));

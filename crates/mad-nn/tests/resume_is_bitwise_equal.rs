@@ -4,9 +4,9 @@ mod common;
 
 use common::{StopAfter, checkpoint_bytes, contents};
 use mad_nn::{
-    Run,
+    Error, Fit, Run,
     run::RunError,
-    train::{Outcome, Silent, TrainError, fit, resume},
+    train::{Outcome, TrainError},
 };
 use std::{fs, path::Path, sync::atomic::AtomicBool};
 
@@ -24,7 +24,7 @@ const SETTINGS: &[&str] = &[
 
 fn unbroken(folder: &Path) -> std::path::PathBuf {
     let out = folder.join("unbroken");
-    let done = fit(&contents("sphere:2", SETTINGS), &out, false, &mut Silent, &AtomicBool::new(false)).unwrap();
+    let done = Fit::new(&contents("sphere:2", SETTINGS)).out(&out).train().unwrap();
     assert_eq!((done.outcome, done.step), (Outcome::Finished, 24));
     out
 }
@@ -48,9 +48,10 @@ fn after_an_interruption_at_every_kind_of_step() {
         let out = folder.path().join(format!("stopped-{step}"));
         let stop = AtomicBool::new(false);
         let contents = contents("sphere:2", SETTINGS);
-        let first = fit(&contents, &out, false, &mut StopAfter { step, stop: &stop }, &stop).unwrap();
+        let first =
+            Fit::new(&contents).out(&out).observer(&mut StopAfter { step, stop: &stop }).stop(&stop).train().unwrap();
         assert_eq!((first.outcome, first.step), (Outcome::Interrupted, step));
-        let second = fit(&contents, &out, true, &mut Silent, &AtomicBool::new(false)).unwrap();
+        let second = Fit::new(&contents).out(&out).resume(true).train().unwrap();
         assert_eq!((second.outcome, second.step), (Outcome::Finished, 24));
         assert_same(&whole, &out);
     }
@@ -63,7 +64,12 @@ fn after_a_kill() {
     let whole = unbroken(folder.path());
     let out = folder.path().join("killed");
     let stop = AtomicBool::new(false);
-    fit(&contents("sphere:2", SETTINGS), &out, false, &mut StopAfter { step: 12, stop: &stop }, &stop).unwrap();
+    Fit::new(&contents("sphere:2", SETTINGS))
+        .out(&out)
+        .observer(&mut StopAfter { step: 12, stop: &stop })
+        .stop(&stop)
+        .train()
+        .unwrap();
     let metrics = out.join("metrics.jsonl");
     let lines =
         fs::read_to_string(&metrics).unwrap() + "{\"kind\":\"train\",\"step\":15,\"loss\":1.0}\n{\"kind\":\"tra";
@@ -71,7 +77,7 @@ fn after_a_kill() {
     let half = out.join("checkpoints/.step-00000020.tmp");
     fs::create_dir(&half).unwrap();
     fs::write(half.join("tensors.safetensors"), b"half").unwrap();
-    resume(&out, &mut Silent, &AtomicBool::new(false)).unwrap();
+    Fit::continued(&out).train().unwrap();
     assert_same(&whole, &out);
     assert!(!half.exists(), "leftover was not cleaned");
 }
@@ -81,29 +87,33 @@ fn refuses_changed_settings_and_data_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");
     let stop = AtomicBool::new(false);
-    fit(&contents("sphere:2", SETTINGS), &out, false, &mut StopAfter { step: 2, stop: &stop }, &stop).unwrap();
+    Fit::new(&contents("sphere:2", SETTINGS))
+        .out(&out)
+        .observer(&mut StopAfter { step: 2, stop: &stop })
+        .stop(&stop)
+        .train()
+        .unwrap();
     let before = fs::read(out.join("config.toml")).unwrap();
-    let never = AtomicBool::new(false);
 
     let changed = [SETTINGS, &["learning_rate=0.5", "steps=30"]].concat();
-    let error = fit(&contents("sphere:2", &changed), &out, true, &mut Silent, &never).unwrap_err();
+    let error = Fit::new(&contents("sphere:2", &changed)).out(&out).resume(true).train().unwrap_err();
     let text = error.to_string();
-    assert!(matches!(error, TrainError::Run(RunError::ConfigChanged { .. })), "{text}");
+    assert!(matches!(error, Error::Train(TrainError::Run(RunError::ConfigChanged { .. }))), "{text}");
     assert!(text.contains("learning_rate was ") && text.contains("steps was 24, now 30"), "{text}");
 
     let mut other = contents("sphere:2", SETTINGS);
     other.parts.test.row_mut(0).copy_from_slice(&[0.0, 0.0, 1.0]);
-    let error = fit(&other, &out, true, &mut Silent, &never).unwrap_err();
-    assert!(matches!(error, TrainError::Run(RunError::DataChanged { .. })), "{error}");
+    let error = Fit::new(&other).out(&out).resume(true).train().unwrap_err();
+    assert!(matches!(error, Error::Train(TrainError::Run(RunError::DataChanged { .. }))), "{error}");
     assert!(error.to_string().contains("test"), "{error}");
 
-    let error = fit(&contents("sphere:2", SETTINGS), &out, false, &mut Silent, &never).unwrap_err();
-    assert!(matches!(error, TrainError::Run(RunError::Occupied { .. })), "{error}");
+    let error = Fit::new(&contents("sphere:2", SETTINGS)).out(&out).train().unwrap_err();
+    assert!(matches!(error, Error::Train(TrainError::Run(RunError::Occupied { .. }))), "{error}");
     assert_eq!(fs::read(out.join("config.toml")).unwrap(), before, "a refusal changed the folder");
 
     // Keys that leave the weights alone may change.
     let changed = [SETTINGS, &["keep_checkpoints=5", "checkpoint_every=3"]].concat();
-    let done = fit(&contents("sphere:2", &changed), &out, true, &mut Silent, &never).unwrap();
+    let done = Fit::new(&contents("sphere:2", &changed)).out(&out).resume(true).train().unwrap();
     assert_eq!(done.run.config().keep_checkpoints, 5);
 }
 
@@ -112,9 +122,9 @@ fn refuses_changed_settings_and_data_by_name() {
 fn a_base_in_another_form_is_the_same_base() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");
-    let (stop, never) = (AtomicBool::new(false), AtomicBool::new(false));
+    let stop = AtomicBool::new(false);
     let made = contents("sphere:2", SETTINGS);
-    fit(&made, &out, false, &mut StopAfter { step: 2, stop: &stop }, &stop).unwrap();
+    Fit::new(&made).out(&out).observer(&mut StopAfter { step: 2, stop: &stop }).stop(&stop).train().unwrap();
     let json = |file: &Path| serde_json::from_str::<serde_json::Value>(&fs::read_to_string(file).unwrap()).unwrap();
 
     let (base, info) = (out.join("base.json"), out.join("run.json"));
@@ -135,10 +145,10 @@ fn a_base_in_another_form_is_the_same_base() {
 
     let mut other = made.clone();
     other.base = mad_core::estimate::BaseChoice::Uniform;
-    let error = fit(&other, &out, true, &mut Silent, &never).unwrap_err();
-    assert!(matches!(error, TrainError::Run(RunError::DataChanged { .. })), "{error}");
+    let error = Fit::new(&other).out(&out).resume(true).train().unwrap_err();
+    assert!(matches!(error, Error::Train(TrainError::Run(RunError::DataChanged { .. }))), "{error}");
     assert!(error.to_string().contains("base.json"), "{error}");
-    let done = fit(&made, &out, true, &mut Silent, &never).unwrap();
+    let done = Fit::new(&made).out(&out).resume(true).train().unwrap();
     assert_eq!((done.outcome, done.step), (Outcome::Finished, 24));
 }
 
@@ -149,7 +159,7 @@ fn one_fit_per_folder() {
     impl mad_nn::train::Observer for Second<'_> {
         fn stepped(&mut self, report: &mad_nn::train::StepReport) {
             if report.step == 1 {
-                let error = resume(self.0, &mut Silent, &AtomicBool::new(false)).unwrap_err();
+                let error = Fit::continued(self.0).train().unwrap_err();
                 self.1 = Some(error.to_string());
             }
         }
@@ -157,7 +167,7 @@ fn one_fit_per_folder() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");
     let mut second = Second(&out, None);
-    fit(&contents("sphere:2", SETTINGS), &out, false, &mut second, &AtomicBool::new(false)).unwrap();
+    Fit::new(&contents("sphere:2", SETTINGS)).out(&out).observer(&mut second).train().unwrap();
     let message = second.1.unwrap();
     assert!(message.contains(&format!("process {} is training", std::process::id())), "{message}");
 }

@@ -10,13 +10,7 @@ use mad_core::{
     metrics::mmd,
     rng::{Purpose, stream},
 };
-use mad_nn::{
-    Part, Run,
-    method::SampleRequest,
-    run::Contents,
-    train::{Silent, fit},
-};
-use std::sync::atomic::AtomicBool;
+use mad_nn::{Contents, Fit, Part, Run, method::SampleRequest};
 
 const ROWS: usize = 600;
 const SETTINGS: [&str; 5] = ["batch=128", "width=48", "depth=3", "learning_rate=3e-3", "evaluate_every=0"];
@@ -30,7 +24,7 @@ fn made(spec: &str, method: &str, steps: &str) -> Contents {
 
 fn trained(spec: &str, method: &str, steps: &str, folder: &tempfile::TempDir) -> Run {
     let out = folder.path().join("run");
-    fit(&made(spec, method, steps), &out, false, &mut Silent, &AtomicBool::new(false)).unwrap().run
+    Fit::new(&made(spec, method, steps)).out(&out).train().unwrap().run
 }
 
 /// Mean log-density on the test part, above that of the uniform law.

@@ -4,9 +4,9 @@ mod common;
 
 use common::{checkpoint_bytes, contents};
 use mad_core::{likelihood::FlowModel, sample::Denoiser};
-use mad_nn::train::{Silent, fit};
+use mad_nn::Fit;
 use rayon::prelude::*;
-use std::{fs, sync::atomic::AtomicBool};
+use std::fs;
 
 /// Wide enough that the matrix products are really divided among threads.
 const SETTINGS: &[&str] =
@@ -25,7 +25,7 @@ fn same_bytes_for_any_number_of_threads() {
                 let out = folder.path().join(threads.to_string());
                 pool.install(|| {
                     let contents = contents(spec, &settings);
-                    let done = fit(&contents, &out, false, &mut Silent, &AtomicBool::new(false)).unwrap();
+                    let done = Fit::new(&contents).out(&out).train().unwrap();
                     let denoiser = done.run.denoiser().unwrap();
                     let x = &contents.parts.train;
                     // Several threads ask at once.

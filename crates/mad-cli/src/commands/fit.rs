@@ -18,7 +18,7 @@ use mad_nn::condition::Condition;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
 use mad_nn::run::{Parts, require_free, require_resumable};
-use mad_nn::train::{self, Observer, Outcome, StepReport, Validation};
+use mad_nn::train::{Observer, Outcome, StepReport, TrainedRun, Validation};
 use mad_nn::{Contents, Run};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -248,10 +248,11 @@ pub fn train_contents(
     out: &Path,
     resume: bool,
     interrupt: &Interrupt,
-) -> Result<train::Fit, CliError> {
+) -> Result<TrainedRun, CliError> {
     let label = contents.config.method.clone();
     let mut watcher = Watcher::new(common, label);
-    let fit = train::fit_on(device, contents, out, resume, &mut watcher, interrupt.flag())?;
+    let fit = mad_nn::Fit::new(contents).out(out).resume(resume).device(device);
+    let fit = fit.observer(&mut watcher).stop(interrupt.flag()).train()?;
     watcher.finish();
     match (fit.outcome, interrupt.signal()) {
         (Outcome::Interrupted, Some(signal)) => Err(CliError::Interrupted { signal, step: fit.step }),
@@ -309,7 +310,7 @@ pub(super) fn is_bound(line: &Value) -> bool {
     line["is_bound"] != false
 }
 
-fn report(common: &Common, args: &Fit, contents: &Contents, fit: &train::Fit, prepared: f64) -> Result<(), CliError> {
+fn report(common: &Common, args: &Fit, contents: &Contents, fit: &TrainedRun, prepared: f64) -> Result<(), CliError> {
     let selected = fit.run.selected_step().map_err(mad_nn::run::RunError::from)?;
     let metrics = fit.run.metrics()?;
     let score = metrics.iter().rfind(|line| line["step"] == selected && line["nll"].is_number());

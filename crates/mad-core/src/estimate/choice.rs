@@ -25,9 +25,38 @@ pub enum BaseChoice {
         /// One list for a finite set, in the order of its points; one per column for a table, in the order of levels.
         weights: Vec<Vec<f64>>,
     },
+    /// A measure of the program's own, which cannot be written down: whoever opens the model brings it again.
+    Own {
+        /// The measure, if it was brought.
+        #[serde(skip)]
+        measure: OwnMeasure,
+    },
+}
+
+/// A measure of the program's own. Two of them cannot be compared, so all of them count as equal.
+#[derive(Debug, Clone, Default)]
+pub struct OwnMeasure(Option<Arc<dyn BaseMeasure>>);
+
+impl PartialEq for OwnMeasure {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl BaseChoice {
+    /// A measure of the program's own.
+    pub fn own(measure: Arc<dyn BaseMeasure>) -> Self {
+        BaseChoice::Own { measure: OwnMeasure(Some(measure)) }
+    }
+
+    /// The measure of the program's own that this is, if it was brought.
+    pub fn brought(&self) -> Option<&Arc<dyn BaseMeasure>> {
+        match self {
+            BaseChoice::Own { measure } => measure.0.as_ref(),
+            _ => None,
+        }
+    }
+
     /// The measure on `manifold`.
     pub fn build(&self, manifold: &dyn Manifold) -> Result<Arc<dyn BaseMeasure>, MixtureError> {
         match self {
@@ -37,6 +66,15 @@ impl BaseChoice {
                 Ok(Arc::new(VonMisesFisherMixture::on(manifold, components.clone())?))
             }
             BaseChoice::Frequencies { weights } => frequencies(manifold, weights),
+            BaseChoice::Own { measure } => match &measure.0 {
+                Some(own) if own.ambient_dim() == manifold.ambient_dim() => Ok(own.clone()),
+                Some(own) => Err(MixtureError::OwnDimension {
+                    spec: manifold.spec(),
+                    got: own.ambient_dim(),
+                    expected: manifold.ambient_dim(),
+                }),
+                None => Err(MixtureError::NotBrought),
+            },
         }
     }
 
@@ -46,6 +84,7 @@ impl BaseChoice {
             BaseChoice::Default => "default",
             BaseChoice::Uniform => "uniform",
             BaseChoice::Mixture { .. } | BaseChoice::Frequencies { .. } => "mixture",
+            BaseChoice::Own { .. } => "own",
         }
     }
 }

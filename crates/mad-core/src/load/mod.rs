@@ -1,8 +1,10 @@
 //! From a table and the name of a manifold to points on that manifold, and what is odd about a table.
 
 mod check;
+mod coordinates;
 
 pub use check::{BadRows, CheckReport, ColumnReport, Suggestion, check, describe, suggest, unusable};
+pub use coordinates::{coordinates, coordinates_on};
 
 use crate::Points;
 use crate::catalogue::{BuildContext, Spec, build_spec, datasets, layout};

@@ -23,9 +23,8 @@ use mad_core::load;
 use mad_core::metrics::Kernel;
 use mad_core::table::ColumnOptions;
 use mad_nn::config::Partial;
-use mad_nn::device::DeviceChoice;
-use mad_nn::train::{self, Observer, Outcome, StepReport};
-use mad_nn::{Contents, Run};
+use mad_nn::train::{Observer, Outcome, StepReport};
+use mad_nn::{Contents, Fit, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -214,8 +213,8 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), LabError> {
     }
     let mut watcher = Watcher::new(&job, folder, preparing.elapsed().as_secs_f64());
     control.save_first();
-    let fit = train::fit_on(DeviceChoice::Cpu, &contents, &run, true, &mut watcher, control.stop)
-        .map_err(|error| watcher.reason(error.into()))?;
+    let fit = Fit::new(&contents).out(&run).resume(true).observer(&mut watcher).stop(control.stop).train();
+    let fit = fit.map_err(|error| watcher.reason(error.into()))?;
     if fit.outcome == Outcome::Interrupted {
         std::process::exit(STOPPED.into());
     }

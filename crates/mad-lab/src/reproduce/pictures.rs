@@ -8,8 +8,8 @@ use mad_nn::condition::Condition;
 use mad_nn::config::{Config, ConfigError, Partial};
 use mad_nn::method::SampleRequest;
 use mad_nn::pose::{PoseReport, TEST_DRAWS, score_pose};
-use mad_nn::train::{Outcome, fit};
-use mad_nn::{Contents, Run};
+use mad_nn::train::Outcome;
+use mad_nn::{Contents, Fit, Run};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ pub fn train(
     stop: &AtomicBool,
 ) -> Result<Option<u64>, LabError> {
     let contents = Contents::of_solid(&asked(solid, &job.settings, job.seed)?)?;
-    let fit = fit(&contents, run, true, watcher, stop)?;
+    let fit = Fit::new(&contents).out(run).resume(true).observer(watcher).stop(stop).train()?;
     Ok((fit.outcome == Outcome::Finished).then_some(fit.step))
 }
 

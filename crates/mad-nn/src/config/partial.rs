@@ -75,6 +75,11 @@ impl Partial {
         self
     }
 
+    /// The keys that are given.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.values.keys().copied()
+    }
+
     /// The value of a key, if given.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.values.get(key).map(|(value, _)| value)
@@ -124,7 +129,8 @@ impl Partial {
         self.values.into_iter().map(|(key, (value, _))| (key.to_string(), value)).collect()
     }
 
-    fn put(&mut self, name: &str, value: Value, origin: &str) -> Result<(), ConfigError> {
+    /// Adds a setting that came from `origin`.
+    pub(crate) fn put(&mut self, name: &str, value: Value, origin: &str) -> Result<(), ConfigError> {
         let (key, checked) = admit(name, &value, origin)?;
         self.values.insert(key, (checked, origin.into()));
         Ok(())

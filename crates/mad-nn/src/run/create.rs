@@ -144,6 +144,7 @@ impl Contents {
             columns: self.columns.clone(),
             manifold: self.manifold.clone(),
             base: base.map_err(|e| RunError::Contents { problem: format!("base: {e}") })?,
+            temporary: None,
         })
     }
 

@@ -44,7 +44,7 @@ use mad_core::{
     Points,
     catalogue::{BuildContext, build},
     estimate::BaseChoice,
-    manifold::{Manifold, PointTable},
+    manifold::{Manifold, ManifoldError, PointTable},
     measure::BaseMeasure,
     rotation::Symmetry,
     table::points_from_npy,
@@ -54,6 +54,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tempfile::TempDir;
 
 /// Largest array of a run folder, in bytes.
 const MAX_ARRAY: u64 = 16 << 30;
@@ -92,11 +93,23 @@ pub struct Run {
     columns: RunColumns,
     manifold: Arc<dyn Manifold>,
     base: Arc<dyn BaseMeasure>,
+    /// A folder that goes away with the last run in it.
+    temporary: Option<Arc<TempDir>>,
 }
 
 impl Run {
     /// Opens a run folder and builds its manifold and base measure.
     pub fn open(path: &Path) -> Result<Self, RunError> {
+        Self::open_with(path, None, None)
+    }
+
+    /// As [`Run::open`], with a manifold or base measure of the program's own, which no folder can hold. Those that the folder
+    /// can build by itself are built.
+    pub fn open_with(
+        path: &Path,
+        manifold: Option<&Arc<dyn Manifold>>,
+        base: Option<&Arc<dyn BaseMeasure>>,
+    ) -> Result<Self, RunError> {
         if path.join("pose.json").is_file() {
             return Err(RunError::PoseFolder { path: path.into() });
         }
@@ -109,13 +122,27 @@ impl Run {
         let columns: RunColumns = hashed_json(path, &info, "columns.json")?;
         let manifold = {
             let context = BuildContext::new(|name| Ok(read_support(path, &info, name)?));
-            build(&config.manifold, &context)
-                .map_err(|e| RunError::Damaged { path: path.join("config.toml"), problem: e.to_string() })?
+            match (build(&config.manifold, &context), manifold) {
+                (Ok(known), _) => known,
+                (Err(ManifoldError::Unknown(_)), Some(own)) if own.spec() == config.manifold => own.clone(),
+                (Err(e), _) => {
+                    return Err(RunError::Damaged { path: path.join("config.toml"), problem: e.to_string() });
+                }
+            }
         };
-        let base = base_choice(path, &info)?
+        let choice = match (base_choice(path, &info)?, base) {
+            (BaseChoice::Own { .. }, Some(own)) => BaseChoice::own(own.clone()),
+            (choice, _) => choice,
+        };
+        let base = choice
             .build(manifold.as_ref())
             .map_err(|problem| RunError::Damaged { path: path.join("base.json"), problem: problem.to_string() })?;
-        Ok(Self { path: path.into(), config, info, columns, manifold, base })
+        Ok(Self { path: path.into(), config, info, columns, manifold, base, temporary: None })
+    }
+
+    /// Removes `folder` once this run and its clones are gone.
+    pub(crate) fn keep(&mut self, folder: TempDir) {
+        self.temporary = Some(Arc::new(folder));
     }
 
     /// The folder.

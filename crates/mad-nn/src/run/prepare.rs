@@ -62,7 +62,7 @@ impl Contents {
     }
 
     /// As [`Contents::new`], with the base measure that was fitted before if the settings ask for a fitted one: a run that goes on
-    /// keeps its own, also where another processor would fit another.
+    /// keeps its own, also where another processor would fit another. A measure of the program's own always stays.
     pub fn with_base(
         table: &Table,
         loaded: Loaded,
@@ -102,6 +102,7 @@ impl Contents {
         // Rows by whose score training is stopped must not have set the weights of the base, or step 0 would have an advantage.
         let fit = FitOptions { seed: config.seed, reserved: config.validation_rows as usize, units, ..options };
         let base = match (config.base.as_str(), fitted) {
+            (_, Some(own @ BaseChoice::Own { .. })) => own,
             (name, Some(fitted)) if FITTED_BASES.contains(&name) => fitted,
             ("mixture", _) => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
             ("kde", _) => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     checkpoint::Identity,
     device::DeviceChoice,
-    disk::{self, Disk, RealDisk},
+    disk::{self, Disk},
     method::Objective,
     run::{self, Contents, Run, RunError},
 };
@@ -35,10 +35,10 @@ impl Trainee for Run {
     }
 }
 
-/// A fit that ended well.
+/// A run that was trained.
 #[derive(Debug)]
-pub struct Fit {
-    /// How it ended.
+pub struct TrainedRun {
+    /// How training ended.
     pub outcome: Outcome,
     /// Steps done.
     pub step: u64,
@@ -53,33 +53,7 @@ pub struct Fit {
 /// A resumed run must bring the same data and the same settings, apart from those that leave the weights alone. Asked to
 /// resume where there is nothing yet, it starts. Once `stop` is true the step at hand is finished, a checkpoint written, and
 /// [`Outcome::Interrupted`] returned.
-pub fn fit(
-    contents: &Contents,
-    out: &Path,
-    resume: bool,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<Fit, TrainError> {
-    fit_on(DeviceChoice::Cpu, contents, out, resume, observer, stop)
-}
-
-/// Like [`fit`], with the gradients computed on `device`.
-///
-/// A run may be continued on another device than it began on. Its last bits then differ from those of an unbroken run.
-pub fn fit_on(
-    device: DeviceChoice,
-    contents: &Contents,
-    out: &Path,
-    resume: bool,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<Fit, TrainError> {
-    fit_with(&RealDisk, device, contents, out, resume, observer, stop)
-}
-
-/// As [`fit_on`], with everything written through `disk`.
-#[doc(hidden)]
-pub fn fit_with(
+pub(crate) fn fit(
     disk: &dyn Disk,
     device: DeviceChoice,
     contents: &Contents,
@@ -87,20 +61,21 @@ pub fn fit_with(
     resume: bool,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Result<Fit, TrainError> {
+) -> Result<TrainedRun, TrainError> {
     // Before anything is written.
     device.open()?;
     let mut contents = contents.clone();
     contents.parts.canonicalise(contents.manifold.as_ref());
     contents.check()?;
+    let open = || Run::open_with(out, Some(&contents.manifold), contents.base.brought());
     if !resume || !out.join("run.json").is_file() {
         if resume {
             run::require_resumable(out, "run.json")?;
         }
         run::create(disk, out, &contents)?;
-        return train_run(disk, device, Run::open(out)?, observer, stop);
+        return train_run(disk, device, open()?, observer, stop);
     }
-    let old = Run::open(out)?;
+    let old = open()?;
     let differences = old.config().differences(&contents.config);
     if !differences.is_empty() {
         return Err(RunError::ConfigChanged { path: out.into(), differences }.into());
@@ -122,23 +97,19 @@ pub fn fit_with(
         disk::replace(disk, &path, contents.config.to_toml().as_bytes())
             .map_err(|e| RunError::io("write", &path, e))?;
     }
-    train_run(disk, device, Run::open(out)?, observer, stop)
+    train_run(disk, device, open()?, observer, stop)
 }
 
-/// Continues the run in `path` with its own settings and data, on the CPU.
-pub fn resume(path: &Path, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Fit, TrainError> {
-    train_run(&RealDisk, DeviceChoice::Cpu, Run::open(path)?, observer, stop)
-}
-
-fn train_run(
+/// Continues training of an open run.
+pub(crate) fn train_run(
     disk: &dyn Disk,
     device: DeviceChoice,
     run: Run,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
-) -> Result<Fit, TrainError> {
+) -> Result<TrainedRun, TrainError> {
     let trained = train_with(disk, device, &run, observer, stop)?;
     // The weights it will answer with may be of an earlier step, written by an earlier call.
     run.state(run.selected_step()?)?;
-    Ok(Fit { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
+    Ok(TrainedRun { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
 }

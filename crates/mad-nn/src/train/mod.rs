@@ -10,7 +10,8 @@ mod step;
 mod validation;
 
 pub use error::TrainError;
-pub use fit::{Fit, fit, fit_on, fit_with, resume};
+pub use fit::TrainedRun;
+pub(crate) use fit::{fit, train_run};
 pub use observer::{Observer, Silent, StepReport};
 pub use session::{Outcome, Trained, Trainee, Training, train, train_with};
 pub use status::TrainingStatus;

@@ -101,6 +101,19 @@ pub enum MixtureError {
         /// What does not fit.
         problem: String,
     },
+    /// A measure of the program's own was not brought.
+    #[error("the base measure is not one that can be read from a file; the program that made it has to bring it")]
+    NotBrought,
+    /// A measure of the program's own is for points of another dimension.
+    #[error("the base measure has {got} coordinates, {spec} has {expected}")]
+    OwnDimension {
+        /// The manifold.
+        spec: String,
+        /// Coordinates of the measure.
+        got: usize,
+        /// Coordinates of the manifold.
+        expected: usize,
+    },
     /// There is no component.
     #[error("a mixture needs at least one component")]
     Empty,

@@ -210,8 +210,7 @@ fn quick_run(folder: &std::path::Path, data: &str, method: &str, seed: u64) -> m
     let settings = mad_nn::Partial::from_toml(&settings, "test").unwrap();
     let contents = mad_nn::Contents::new(&table, loaded, &settings).unwrap();
     let out = folder.join(format!("{data}-{method}-{seed}"));
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    mad_nn::train::fit(&contents, &out, false, &mut mad_nn::train::Silent, &stop).unwrap().run
+    mad_nn::Fit::new(&contents).out(&out).train().unwrap().run
 }
 
 #[test]

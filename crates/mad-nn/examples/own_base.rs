@@ -1,0 +1,69 @@
+//! A base measure of one's own: a uniform share, and the rest near a known place.
+//!
+//! ```text
+//! cargo run --release --example own_base
+//! ```
+
+#![allow(clippy::print_stdout, reason = "the numbers are the result")]
+
+use mad_nn::prelude::*;
+use rand::RngExt;
+use std::sync::Arc;
+
+/// A blend of two measures; all that is asked of it follows from what they return.
+#[derive(Debug)]
+struct Blend {
+    parts: [(f64, Arc<dyn BaseMeasure>); 2],
+}
+
+impl Blend {
+    /// The logarithm of the sum over both parts of weight times exp of what `value` says of it.
+    fn total(&self, value: impl Fn(&dyn BaseMeasure) -> f64) -> f64 {
+        let [a, b] = self.parts.each_ref().map(|(weight, part)| weight.ln() + value(part.as_ref()));
+        a.max(b) + (-(a - b).abs()).exp().ln_1p()
+    }
+}
+
+impl BaseMeasure for Blend {
+    fn ambient_dim(&self) -> usize {
+        self.parts[0].1.ambient_dim()
+    }
+    fn posterior_mean(&self, x: &[f64], sigma: f64, mean: &mut [f64]) {
+        let whole = self.log_density(x, sigma);
+        let mut own = vec![0.0; mean.len()];
+        mean.fill(0.0);
+        for (weight, part) in &self.parts {
+            // The share of this part in what is seen at x.
+            let share = (weight.ln() + part.log_density(x, sigma) - whole).exp();
+            part.posterior_mean(x, sigma, &mut own);
+            mean.iter_mut().zip(&own).for_each(|(m, own)| *m += share * own);
+        }
+    }
+    fn log_density(&self, x: &[f64], sigma: f64) -> f64 {
+        self.total(|part| part.log_density(x, sigma))
+    }
+    fn log_weight(&self, x0: &[f64]) -> f64 {
+        self.total(|part| part.log_weight(x0))
+    }
+    fn sample(&self, rng: &mut Rng, x0: &mut [f64]) {
+        let first: f64 = rng.random();
+        self.parts[usize::from(first >= self.parts[0].0)].1.sample(rng, x0);
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let globe = Sphere::new(2)?;
+    let alaska = Component { weight: 1.0, mean: vec![-0.42, -0.24, 0.875], concentrations: vec![30.0] };
+    let near = VonMisesFisherMixture::on(&globe, vec![alaska])?;
+    let blend = Blend { parts: [(0.7, globe.uniform()), (0.3, Arc::new(near))] };
+    laws::check(laws::Subject { manifold: &globe, base: &blend })?;
+
+    let table = datasets::make("earthquakes-week", None, 0, 0, None)?;
+    let fit = || Fit::table(&table, "sphere:2").steps(200).set("width", 64).set("depth", 2).seed(1);
+    for (name, fit) in [("uniform", fit().set("base", "uniform")), ("blend", fit().base(Arc::new(blend)))] {
+        let model = fit.run()?;
+        let (nll, error) = model.likelihood(&model.run().part(Part::Test)?).negative_mean();
+        println!("{name:7}: NLL at most {nll:.2} ± {error:.2} nats per steradian");
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! A trained model with the run it came from.
+
+use crate::{
+    Error, Run,
+    method::{Fitted, Likelihood, SampleRequest},
+    run::RunError,
+};
+use mad_core::{
+    Points,
+    table::{Cell, DataError, Table, writer_like},
+};
+use std::path::Path;
+
+/// Steps with which a flow is followed to the density of a point.
+pub const FLOW_STEPS: usize = 30;
+
+/// A trained model: it draws samples, evaluates densities, and knows the columns of the data.
+///
+/// Samplers by name, blocks of samples, conditions and pictures are asked of [`Model::fitted`].
+pub struct Model {
+    run: Run,
+    fitted: Box<dyn Fitted>,
+}
+
+impl Model {
+    /// The model of a run folder.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(Self::of(Run::open(path.as_ref())?)?)
+    }
+
+    /// The model of an open run.
+    pub fn of(run: Run) -> Result<Self, RunError> {
+        Ok(Self { fitted: run.fitted()?, run })
+    }
+
+    /// The run: settings, data, checkpoints, log.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// All that the model answers, whatever method it was trained by.
+    pub fn fitted(&self) -> &dyn Fitted {
+        self.fitted.as_ref()
+    }
+
+    /// As [`Model::fitted`], to give it a condition or a picture.
+    pub fn fitted_mut(&mut self) -> &mut dyn Fitted {
+        self.fitted.as_mut()
+    }
+
+    /// Draws `n` points on the manifold. The same seed gives the same points, whatever the number of threads.
+    pub fn sample(&self, n: usize, seed: u64) -> Result<Points, Error> {
+        Ok(self.fitted.draw(&SampleRequest::new(seed), n)?.0)
+    }
+
+    /// Log-density at points, in nats, with respect to volume and per unit of real columns.
+    pub fn log_density(&self, points: &Points) -> Result<Vec<f64>, Error> {
+        if !self.fitted.has_density() || self.run.manifold().is_quotient() {
+            let model = format!("{} on {}", self.run.config().method, self.run.config().manifold);
+            return Err(Error::NoDensity { model });
+        }
+        Ok(self.fitted.log_density(points, FLOW_STEPS))
+    }
+
+    /// The likelihood of points that the model has not seen, or a bound on it.
+    pub fn likelihood(&self, points: &Points) -> Likelihood {
+        self.fitted.likelihood(points)
+    }
+
+    /// The points of a table with the columns of the training data.
+    pub fn decode(&self, table: &Table) -> Result<Points, Error> {
+        Ok(self.run.decode(table)?)
+    }
+
+    /// Points in the columns and units of the training data, such as latitudes and longitudes; their names are in
+    /// [`Model::header`].
+    pub fn encode(&self, points: &Points) -> Vec<Vec<Cell>> {
+        self.run.columns().points.encode(points)
+    }
+
+    /// The names of the columns of the training data.
+    pub fn header(&self) -> Vec<String> {
+        self.run.columns().points.encode_header()
+    }
+
+    /// Writes points to a file in the columns and units of the training data; the name says in which format.
+    pub fn write(&self, path: impl AsRef<Path>, points: &Points) -> Result<(), DataError> {
+        let mut file = writer_like(path.as_ref(), &self.header(), self.run.columns().points.style())?;
+        file.write(&self.encode(points))?;
+        file.finish()
+    }
+}
