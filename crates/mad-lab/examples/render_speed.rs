@@ -1,6 +1,6 @@
 //! Pictures per second and core of each solid, and a sheet of them if a file is named.
 //!
-//! `cargo run --release -p mad-core --example render_speed -- SIZE [SHEET.png]`
+//! `cargo run --release --example render_speed -- SIZE [SHEET.png]`
 
 #![allow(clippy::print_stdout, reason = "a table is what this program is for")]
 

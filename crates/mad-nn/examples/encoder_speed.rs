@@ -1,6 +1,6 @@
 //! Images per second of processor time of every encoder on one thread, forward and with the gradient of all weights.
 //!
-//! `cargo run --release -p mad-nn --example encoder_speed [NAME SIZE [IMAGES]]`
+//! `cargo run --release --example encoder_speed [NAME SIZE [IMAGES]]`
 #![allow(clippy::print_stdout)]
 
 use burn::tensor::{Device, Tensor, TensorData};
