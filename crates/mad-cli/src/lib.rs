@@ -2,6 +2,15 @@
 //!
 //! **Not a stable API.** What is public here is what `mad-lab` needs, and changes without notice. Libraries to build on are
 //! `mad-core` and `mad-nn`.
+//!
+//! | To | go to |
+//! |---|---|
+//! | run the program, or one with commands of its own | [`mad`], [`run_program`] |
+//! | read what the command line names | [`Common`], [`Reading`], [`table_of`] |
+//! | open a run folder, sample and score | [`Opened`], [`SamplerChoice`], [`LikelihoodScore`] |
+//! | draw figures | [`plot`] |
+//! | print results, notices and progress | [`output`], [`Meter`] |
+//! | end with the right exit code | [`CliError`], [`Failure`] |
 
 mod args;
 mod commands;

@@ -1,4 +1,6 @@
 //! `mad-lab`: repeats the paper's experiments with `mad`, and measures how long things take.
+//!
+//! Commands are in `commands`; experiments (files, jobs, scores, tables, figures) in `reproduce`; measurements of speed in `bench`.
 
 mod args;
 mod bench;
