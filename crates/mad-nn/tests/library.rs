@@ -69,8 +69,8 @@ fn a_kept_run_is_opened_continued_and_written() {
     let table = datasets::make("earthquakes-week", None, 0, 0, None).unwrap();
     let fit = || quick(Fit::table(&table, "sphere:2")).set("base", "uniform").out(&out);
     let model = fit().run().unwrap();
-    let samples = model.sample(7, 2).unwrap();
-    assert_eq!(Model::open(&out).unwrap().sample(7, 2).unwrap(), samples);
+    let samples = model.sample(30, 2).unwrap();
+    assert_eq!(Model::open(&out).unwrap().sample(30, 2).unwrap(), samples);
     assert!(matches!(fit().run(), Err(Error::Train(_))), "the folder is taken");
     assert_eq!(fit().resume(true).train().unwrap().step, 3);
     assert_eq!(Fit::continued(&out).train().unwrap().outcome, Outcome::Finished);
