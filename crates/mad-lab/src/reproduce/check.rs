@@ -19,19 +19,23 @@ impl Experiment {
                 return Err(ExperimentError::Twice { origin: origin(), key, name: (*name).to_owned() });
             }
         }
-        if !self.methods.is_empty() && self.seeds.is_empty() {
+        if self.seeds.is_empty() && self.methods.iter().any(|method| method.run && method.seeds.is_empty()) {
             return Err(value("seeds", "give at least one seed"));
         }
-        if let Some(method) =
-            self.methods.iter().find(|m| !(m.run || m.settings.is_empty() && m.on.is_empty() && m.rows.is_none()))
+        if let Some(method) = self
+            .methods
+            .iter()
+            .find(|m| !(m.run || m.settings.is_empty() && m.on.is_empty() && m.rows.is_none() && m.seeds.is_empty()))
         {
             return Err(value(
                 "method",
-                &format!("`{}` has run = false and settings or rows; it can have one only", method.label),
+                &format!("`{}` has run = false and settings, rows or seeds; it can have one only", method.label),
             ));
         }
-        if let Some((_, seed)) = self.seeds.iter().enumerate().find(|(i, seed)| self.seeds[..*i].contains(seed)) {
-            return Err(ExperimentError::Twice { origin: origin(), key: "seeds", name: seed.to_string() });
+        for seeds in self.methods.iter().map(|method| &method.seeds).chain([&self.seeds]) {
+            if let Some((_, seed)) = seeds.iter().enumerate().find(|(i, seed)| seeds[..*i].contains(seed)) {
+                return Err(ExperimentError::Twice { origin: origin(), key: "seeds", name: seed.to_string() });
+            }
         }
         self.check_score(false)?;
         let name = |key: String, what, name: &str, known: &[&str]| ExperimentError::Name {

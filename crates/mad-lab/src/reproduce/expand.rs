@@ -54,7 +54,7 @@ pub fn expand(experiment: &Experiment, grid: bool) -> Result<Vec<Combination>, E
     for &seed in &experiment.seeds {
         for (protocol, protocol_settings, chosen) in &protocols {
             for data in &experiment.data {
-                for method in experiment.methods.iter().filter(|m| m.run) {
+                for method in experiment.methods.iter().filter(|m| m.run && m.seeds.contains(&seed)) {
                     if chosen.as_ref().is_some_and(|labels| !labels.contains(&method.label)) {
                         continue;
                     }
@@ -156,6 +156,7 @@ fn check(experiment: &Experiment, method: &str, set: &DataSet, settings: &Table)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     const TEXT: &str = "
         title = 't'
@@ -199,6 +200,26 @@ mod tests {
         assert_eq!(combinations(true).len(), 2 * 2 * (4 + 3 + 4));
         assert!(all.iter().all(|c| c.place.method != "paper only" && c.settings.values().all(|v| !v.is_array())));
         assert_eq!(all[0].place.to_string(), "A on x, p, ema=0.0 learning_rate=0.001, seed 3");
+    }
+
+    #[test]
+    fn a_method_may_have_seeds_of_its_own() {
+        let own = TEXT.replace("label = 'B'", "label = 'B'\n        seeds = [5, 4]");
+        let experiment = Experiment::from_toml(&own, "t", false).unwrap();
+        assert_eq!(experiment.seeds, [3, 4, 5]);
+        let seeds = |method: &str| -> BTreeSet<u64> {
+            let all = expand(&experiment, false).unwrap().into_iter();
+            all.filter(|run| run.place.method == method).map(|run| run.place.seed).collect()
+        };
+        assert_eq!((seeds("A"), seeds("B")), ([3, 4].into(), [4, 5].into()));
+
+        let chosen = |only: &str| {
+            let text = format!("only = {{ {only} }}\n{own}");
+            let chosen = Experiment::from_toml(&text, "t", false).unwrap();
+            chosen.methods.into_iter().map(|method| method.label).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen("seeds = [5]"), ["B", "paper only"]);
+        assert_eq!(chosen("seeds = [3]"), ["A", "paper only"]);
     }
 
     #[test]

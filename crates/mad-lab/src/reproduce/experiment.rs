@@ -31,7 +31,7 @@ pub struct Experiment {
     /// Which parts of them.
     #[serde(default)]
     pub only: Only,
-    /// Seeds of rows, weights, noise and samples.
+    /// Seeds of rows, weights, noise and samples; once read, those of all methods.
     #[serde(default)]
     pub seeds: Vec<u64>,
     /// Quantities to print, each as a table of methods by data sets.
@@ -157,6 +157,9 @@ pub struct Method {
     pub run: bool,
     /// Label of a method that it is to be faster than; figures over training time compare the two.
     pub against: Option<String>,
+    /// Seeds, if not those of the experiment; once read, never empty in a method that is run.
+    #[serde(default)]
+    pub seeds: Vec<u64>,
     /// Rows made of a generated set, if not as many as the set says.
     pub rows: Option<usize>,
     /// Settings.
@@ -197,6 +200,21 @@ pub struct Quick {
 }
 
 impl Experiment {
+    /// Gives every method its seeds, and the experiment the seeds of all methods.
+    pub(super) fn share_seeds(&mut self) {
+        for method in self.methods.iter_mut().filter(|method| method.run) {
+            if method.seeds.is_empty() {
+                method.seeds.clone_from(&self.seeds);
+            }
+        }
+        self.seeds.clear();
+        for &seed in self.methods.iter().flat_map(|method| &method.seeds) {
+            if !self.seeds.contains(&seed) {
+                self.seeds.push(seed);
+            }
+        }
+    }
+
     /// Name of its folder of results.
     pub fn output(&self) -> String {
         if self.hurried { format!("{}-quick", self.name) } else { self.name.clone() }

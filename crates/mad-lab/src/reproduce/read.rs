@@ -59,6 +59,7 @@ impl Experiment {
         match experiment.from.clone() {
             None => {
                 experiment.check()?;
+                experiment.share_seeds();
                 experiment.keep(&only, "only.")?;
             }
             Some(from) => {
@@ -178,9 +179,12 @@ impl Experiment {
 
     fn retain(&mut self, only: &Only) {
         let wanted = |list: &Option<Vec<String>>, name: &String| list.as_ref().is_none_or(|names| names.contains(name));
-        self.seeds.retain(|seed| only.seeds.as_ref().is_none_or(|seeds| seeds.contains(seed)));
+        let methods = self.methods.iter_mut().map(|method| &mut method.seeds);
+        for seeds in methods.chain([&mut self.seeds]) {
+            seeds.retain(|seed| only.seeds.as_ref().is_none_or(|wanted| wanted.contains(seed)));
+        }
         self.data.retain(|d| wanted(&only.data, &d.key));
-        self.methods.retain(|m| wanted(&only.methods, &m.label));
+        self.methods.retain(|m| wanted(&only.methods, &m.label) && !(m.run && m.seeds.is_empty()));
         self.protocols.retain(|p| wanted(&only.protocols, &p.key));
     }
 }

@@ -6,6 +6,7 @@ use mad_cli::output;
 use mad_cli::output::write_whole;
 use mad_cli::plot::Figure;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A finished experiment, ready to be printed.
@@ -217,7 +218,8 @@ fn notes(summary: &Summary) -> Vec<String> {
         }
     }
     if !summary.plan.runs.is_empty() {
-        let seeds: Vec<String> = experiment.seeds.iter().map(u64::to_string).collect();
+        let seeds: BTreeSet<u64> = summary.plan.runs.iter().map(|run| run.place.seed).collect();
+        let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
         let time = cost(summary).words().map_or(String::new(), |words| format!(": {words}"));
         let (all, done) =
             (summary.plan.runs.len(), summary.plan.runs.iter().filter_map(|run| summary.score(run)).count());
