@@ -32,7 +32,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), LabError> {
         require_apart(scores, None, args.file.as_deref().as_slice())?;
     }
     let mut plans: Vec<Plan> =
-        experiments(args)?.into_iter().map(|e| plan(common, e, args.grid)).collect::<Result<_, _>>()?;
+        experiments(args)?.into_iter().map(|e| plan(common, e, args.search)).collect::<Result<_, _>>()?;
     // An experiment without methods has a figure that needs no runs.
     plans.retain(|plan| !plan.runs.is_empty() || plan.experiment.methods.is_empty());
     if plans.is_empty() {
@@ -188,16 +188,17 @@ fn command(args: &Reproduce, name: Option<&str>) -> String {
         (None, Some(name)) => words.push(quoted(name)),
         (None, None) => words.extend(args.names.iter().map(|name| quoted(name))),
     }
-    for (flag, given) in [("--quick", args.quick), ("--grid", args.grid), ("--finished", args.finished)] {
+    for (flag, given) in [("--quick", args.quick), ("--search", args.search), ("--finished", args.finished)] {
         if given {
             words.push(flag.to_owned());
         }
     }
-    let seeds: Vec<String> = args.seeds.iter().map(u64::to_string).collect();
-    let lists =
-        [("--seeds", &seeds), ("--data", &args.data), ("--methods", &args.methods), ("--protocols", &args.protocols)];
-    for (flag, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
-        words.push(format!("{flag} {}", quoted(&names.join(";"))));
+    if !args.seeds.is_empty() {
+        let seeds: Vec<String> = args.seeds.iter().map(u64::to_string).collect();
+        words.push(format!("--seeds {}", seeds.join(",")));
+    }
+    for (flag, names) in [("--data", &args.data), ("--methods", &args.methods), ("--protocols", &args.protocols)] {
+        words.extend(names.iter().map(|name| format!("{flag} {}", quoted(name))));
     }
     if let Some(path) = &args.scores {
         words.push(format!("--scores {}", typed(path, &here)));
@@ -246,11 +247,10 @@ mod tests {
             words(&line, Some("table-so3")),
             "mad-lab reproduce table-so3 --finished --scores docs/scores.jsonl"
         );
-        let line =
-            ["--file", "my table.toml", "--methods", "MAD + fitted base;it's mine", "--scores", "my scores.jsonl"];
+        let line = "--file|my table.toml|--seeds|0,2|--methods|MAD, orbit|--methods|it's mine|--scores|my scores.jsonl";
         assert_eq!(
-            words(&line, None),
-            r"mad-lab reproduce --file 'my table.toml' --methods 'MAD + fitted base;it'\''s mine' --scores 'my scores.jsonl'"
+            words(&line.split('|').collect::<Vec<_>>(), None),
+            r"mad-lab reproduce --file 'my table.toml' --seeds 0,2 --methods 'MAD, orbit' --methods 'it'\''s mine' --scores 'my scores.jsonl'"
         );
     }
 
