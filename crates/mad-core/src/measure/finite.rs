@@ -1,6 +1,6 @@
 //! Weighted finite sets of points.
 //!
-//! `docs/decisions/0008-truncated-sums-over-finite-sets.md` has the measurements.
+//! `docs/lab/0008-truncated-sums-over-finite-sets.md` has the measurements.
 
 use super::BaseMeasure;
 use super::tree::{Query, Sum, Tree};

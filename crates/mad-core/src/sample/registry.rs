@@ -37,7 +37,7 @@ pub struct SamplerEntry {
 /// | inexact, 25 | −.04 | +.13 | −.53 | −.18 | −.14 | −.18 |
 /// | inexact, 41 | −.01 | +.10 | −.30 | −.14 | −.13 | −.08 |
 ///
-/// The default number of calls of `dpm-sde` is from trained models (docs/decisions/0010-sampler-defaults.md); a manifold may ask
+/// The default number of calls of `dpm-sde` is from trained models (docs/lab/0010-sampler-defaults.md); a manifold may ask
 /// for more in its hints.
 pub const SAMPLERS: &[SamplerEntry] = &[
     SamplerEntry {
