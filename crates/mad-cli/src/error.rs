@@ -25,7 +25,7 @@ pub const BROKEN_PIPE: u8 = 141;
 
 /// How a program ends that has failed.
 pub trait Failure: std::fmt::Display {
-    /// The exit code, which says what kind of thing went wrong.
+    /// The exit code, by the kind of failure.
     fn exit_code(&self) -> u8;
 
     /// The words of the command line that help, where the libraries know only what is wrong.
@@ -42,10 +42,10 @@ pub fn exit_code_of_signal(signal: i32) -> u8 {
     128u8.saturating_add(u8::try_from(signal).unwrap_or(0))
 }
 
-/// Why a command failed. The exit code says what kind of thing went wrong.
+/// Why a command failed. The exit code follows from the kind.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Words on the command line that make no sense together.
+    /// A command line that makes no sense.
     #[error("{0}")]
     Usage(String),
     /// Points that cannot be found in a table.
@@ -75,7 +75,7 @@ pub enum CliError {
     /// A run folder that cannot be read or written.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Training that cannot go on.
+    /// Training that cannot continue.
     #[error(transparent)]
     Train(#[from] TrainError),
     /// A device that is not there.
@@ -92,13 +92,13 @@ pub enum CliError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A density that is not finite, at the row with this number.
     #[error(
         "the density at point {row} is not a finite number; the flow left the region the network knows: train longer, or \
-         use --steps with a larger number"
+         use a larger --flow-steps"
     )]
     NotFinite {
         /// The row, counted from 1.

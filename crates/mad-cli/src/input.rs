@@ -32,7 +32,7 @@ impl Reading {
         Ok(ReadOptions { delimiter, header, array: self.array.clone(), ..ReadOptions::default() })
     }
 
-    /// What the names of the columns do not say.
+    /// What the names of the columns leave open.
     pub fn column_options(&self) -> ColumnOptions {
         ColumnOptions {
             columns: self.columns.clone(),
@@ -82,7 +82,7 @@ impl Reading {
         Ok(loaded)
     }
 
-    /// The points in a table beside that of `known`, whose columns are looked for unless options say otherwise.
+    /// The points in a table, in the columns of `known` unless options choose others.
     pub fn points_of(
         &self,
         common: &Common,
@@ -109,7 +109,7 @@ impl Reading {
         match self.flags().as_str() {
             "" => Ok(()),
             flags => {
-                Err(CliError::Usage(format!("{}: says how to read a file, but {why}; leave it out", flags.trim())))
+                Err(CliError::Usage(format!("{}: a flag on how to read a file, but {why}; leave it out", flags.trim())))
             }
         }
     }
@@ -145,7 +145,7 @@ impl Reading {
     }
 }
 
-/// Says which rows were left out of a table.
+/// Reports which rows were left out of a table.
 pub fn tell_skipped(common: &Common, table: &Table, skipped: Option<RowErrors>) {
     let Some(skipped) = skipped else { return };
     let (total, all) = (skipped.total, skipped.total + table.len());
@@ -181,7 +181,7 @@ pub fn table_of(
             let table = datasets::make(source, rows, seed, seed, common.data_dir())?;
             Ok((table, Some((entry.manifold)(&arguments))))
         }
-        // A folder, a link that leads nowhere, a word with an ending: meant as a file, and reading it tells what is wrong.
+        // A folder, a link that leads nowhere, a word with an ending: meant as a file, so that reading it gives the error.
         Err(_) if path.is_symlink() || path.is_dir() || source.contains(['.', '/']) => {
             Ok((reading.read(common, path)?, None))
         }

@@ -17,6 +17,7 @@ mod commands;
 mod error;
 mod input;
 mod interrupt;
+mod number;
 pub mod output;
 mod overwrite;
 mod pace;
@@ -27,6 +28,7 @@ mod progress;
 mod report;
 mod source;
 mod standard_output;
+mod version;
 
 pub use args::{Common, Progress, Reading};
 pub use commands::list::{Registry, list_registries};

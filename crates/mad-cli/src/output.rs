@@ -1,8 +1,10 @@
-//! Results on standard output, talk on standard error.
+//! Results on standard output, notices on standard error.
 
 use crate::args::Common;
 use crate::error::{CliError, Failure};
 use crate::printable::{is_obeyed, printable, printable_json};
+use crate::version;
+use clap::error::ErrorKind;
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use mad_core::table::{DataError, Output};
 use serde_json::{Value, json};
@@ -10,21 +12,21 @@ use std::io::Write;
 use std::path::Path;
 
 /// Version of the JSON objects that `--json` prints; raised when a key changes its meaning or goes away.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Writes a line to standard error; a reader that has gone away is no reason to stop.
 pub fn say(text: impl AsRef<str>) {
     let _ = writeln!(std::io::stderr(), "{}", printable(text.as_ref()));
 }
 
-/// Says something on standard error, unless the user wants quiet.
+/// Writes a notice to standard error, unless the user wants quiet.
 pub fn notice(common: &Common, text: impl AsRef<str>) {
     if !common.quiet {
         say(text);
     }
 }
 
-/// Says something on standard error if the user wants to hear more.
+/// Writes a detail to standard error if the user wants them.
 pub fn detail(common: &Common, text: impl AsRef<str>) {
     if common.verbose {
         notice(common, text);
@@ -39,7 +41,8 @@ pub fn result(common: &Common, command: &str, fields: Value, text: impl FnOnce()
     }
 }
 
-/// Writes the result of a command that wrote data to `out`: to standard error if the data went to standard output.
+/// Writes the result of a command that wrote data to `out`: to standard error if the data went to standard output, which
+/// [`require_apart_from_json`] refuses with `--json`.
 pub fn result_of_data(
     common: &Common,
     command: &str,
@@ -47,24 +50,40 @@ pub fn result_of_data(
     fields: Value,
     text: impl FnOnce() -> String,
 ) -> Result<(), CliError> {
-    if out.as_os_str() != "-" {
-        return result(common, command, fields, text);
+    if is_standard(out) {
+        notice(common, text());
+        return Ok(());
     }
-    match common.json {
-        true => say(object(command, fields)),
-        false => notice(common, text()),
-    }
-    Ok(())
+    result(common, command, fields, text)
 }
 
-/// Tells why a command failed, with `--json` as an object on standard output too.
-pub fn failure(common: &Common, error: &impl Failure) {
-    say(format!("error: {error}{}", error.advice().map_or(String::new(), |words| format!("; {words}"))));
-    if common.json {
-        let object = json!({ "schema": SCHEMA, "error": error.to_string(), "exit_code": error.exit_code() });
-        // There is nobody left to tell.
-        let _ = line(&printable_json(&object.to_string()));
+/// Refuses to mix data with the JSON object on standard output.
+pub fn require_apart_from_json(common: &Common, out: &Path) -> Result<(), CliError> {
+    match common.json && is_standard(out) {
+        true => Err(CliError::Usage(
+            "--json takes standard output for its object; write the data to a file: --out FILE".into(),
+        )),
+        false => Ok(()),
     }
+}
+
+fn is_standard(out: &Path) -> bool {
+    out.as_os_str() == "-"
+}
+
+/// Reports why a command failed, with `--json` as an object on standard output too.
+pub fn failure(common: &Common, error: &impl Failure) {
+    let advice = error.advice();
+    say(format!("error: {error}{}", advice.map_or(String::new(), |words| format!("; {words}"))));
+    if common.json {
+        failure_object(&error.to_string(), advice, error.exit_code());
+    }
+}
+
+fn failure_object(error: &str, advice: Option<&str>, exit_code: u8) {
+    let object = json!({ "schema": SCHEMA, "error": error, "advice": advice, "exit_code": exit_code });
+    // Nobody is left to read it if this fails.
+    let _ = line(&printable_json(&object.to_string()));
 }
 
 fn object(command: &str, fields: Value) -> String {
@@ -75,14 +94,42 @@ fn object(command: &str, fields: Value) -> String {
     printable_json(&object.to_string()).into_owned()
 }
 
-/// Reports words that are no command, or prints the help that was asked for, and ends.
+/// Reports words that are no command, or prints the help or version that was asked for, and ends.
 pub fn misunderstood(error: &clap::Error) -> ! {
+    let words = || std::env::args_os().skip(1).take_while(|word| word != "--");
+    if words().any(|word| word == "--json") {
+        match error.kind() {
+            ErrorKind::DisplayVersion => {
+                let _ = line(&object("version", version::fields()));
+                std::process::exit(0);
+            }
+            ErrorKind::DisplayHelp => {}
+            _ => {
+                let (message, advice) = explained(error);
+                failure_object(&message, advice.as_deref(), u8::try_from(error.exit_code()).unwrap_or(2));
+            }
+        }
+    }
     if std::env::args_os().any(|word| word.to_string_lossy().contains(is_obeyed)) {
         // What clap quotes goes to the terminal as it is, together with its own colours; here it goes without any.
         say(error.to_string().trim_end());
         std::process::exit(error.exit_code());
     }
     error.exit()
+}
+
+/// The problem and what to do about it, from the paragraphs of clap.
+fn explained(error: &clap::Error) -> (String, Option<String>) {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return ("the command line is not complete".into(), Some("--help shows what can follow".into()));
+    }
+    let text = error.to_string();
+    let one_line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut paragraphs = text.split("\n\n").map(one_line);
+    let message = paragraphs.next().unwrap_or_default();
+    let tips: Vec<String> = paragraphs.filter_map(|text| Some(text.strip_prefix("tip: ")?.to_owned())).collect();
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    (message, (!tips.is_empty()).then(|| tips.join("; ")))
 }
 
 /// A path in a JSON object; one that is not UTF-8 cannot be a JSON string as it is.

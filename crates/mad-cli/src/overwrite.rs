@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{self, Component, Path, PathBuf};
 
-/// Files at the top of a run folder that a run is made of. Pictures, pages and samples may stand beside them.
+/// Files at the top of a run folder that a run is made of. Pictures, pages and samples may be kept with them.
 const OWN_FILES: [&str; 9] = [
     "config.toml",
     "run.json",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Marks are at least this far apart.
 const SPACING: Duration = Duration::from_secs(1);
 
-/// Work before this is forgotten: a first validation, a slow start or a suspended machine say nothing about the rest.
+/// Work before this is forgotten: a first validation, a slow start or a suspended machine are no measure of the rest.
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// No rate before this much time and this many units.

@@ -19,7 +19,7 @@ pub fn run_program<C: Parser, E: Failure + From<CliError>>(
     let outcome = prepare(common).map_err(E::from).and_then(|()| run(&cli));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // Nobody is left to be told.
+        // Nobody reads the output any more.
         Err(error) if error.is_broken_pipe() => ExitCode::from(BROKEN_PIPE),
         Err(error) => {
             output::failure(common, &error);

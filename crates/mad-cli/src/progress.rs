@@ -47,7 +47,7 @@ impl Meter {
         meter
     }
 
-    /// Reports that `done` units are done; `note` is said beside it, such as the loss.
+    /// Reports that `done` units are done; `note` is shown with it, such as the loss.
     pub fn advance(&mut self, done: u64, note: impl FnOnce() -> String) {
         let now = Instant::now();
         self.pace.note(now, done);

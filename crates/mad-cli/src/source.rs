@@ -1,4 +1,4 @@
-//! Where the rows of a run came from, as it was typed: kept in the run folder so that a report can say how to repeat it.
+//! Where the rows of a run came from, as it was typed: kept in the run folder from which a report repeats it.
 
 use crate::error::CliError;
 use crate::input::quoted;
@@ -24,13 +24,23 @@ pub struct Source {
     pub data: String,
     /// The set, if it was given.
     pub manifold: Option<String>,
-    /// Rows asked of a named data set.
+    /// Number of rows of a named data set.
     pub rows: Option<usize>,
     /// Flags on how to read the file, each with a blank before it.
     pub flags: String,
+    /// The whole command that began the run; runs of version 0.1 have none.
+    #[serde(default)]
+    pub command: Option<String>,
 }
 
 impl Source {
+    /// These words, and the command line of this program.
+    pub fn new(data: String, manifold: Option<String>, rows: Option<usize>, flags: String) -> Self {
+        let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+        let command = std::iter::once("mad".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+        Self { data, manifold, rows, flags, command: Some(command) }
+    }
+
     /// Writes the words into the folder of the run; those of its first command stay.
     pub fn keep(&self, run: &Path) -> Result<(), CliError> {
         let path = run.join(FILE);
@@ -41,7 +51,7 @@ impl Source {
         Ok(output::write_whole(&path, text.as_bytes())?)
     }
 
-    /// What the folder of a run says; `None` if it says nothing that can be read.
+    /// What is kept in the folder of a run; `None` if nothing there can be read.
     pub fn of(run: &Path) -> Option<Self> {
         let text = mad_core::files::read_regular(&run.join(FILE), MAX_BYTES).ok()?;
         serde_json::from_slice(&text).ok()
@@ -81,6 +91,7 @@ mod tests {
             manifold: Some("product(so3,euclid:3)".into()),
             rows: Some(7),
             flags: " --normalize".into(),
+            command: Some("mad fit".into()),
         };
         assert_eq!(Source::of(folder.path()), None);
         source.keep(folder.path()).expect("written");

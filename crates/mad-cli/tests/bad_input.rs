@@ -100,7 +100,7 @@ fn devices_that_are_not_there() {
 #[test]
 fn pictures_without_a_format_cost_nothing() {
     let desk = Desk::new();
-    let pose = "plot nowhere --given picture=nowhere.png --n 5 --out map.pdf";
+    let pose = "plot nowhere --given picture=nowhere.png -n 5 --out map.pdf";
     for words in ["plot nowhere --out map.pdf", pose] {
         assert!(desk.fails(2, words).contains("map.pdf: pictures are written as"), "{words}");
     }

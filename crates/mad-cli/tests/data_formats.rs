@@ -28,11 +28,11 @@ fn every_format_is_written_and_read() {
         reports.push((report["rows"].clone(), report["distinct"].clone(), report["mean"].clone()));
     }
     assert!(reports.iter().all(|r| *r == reports[0]), "{reports:?}");
-    desk.ok("data make vmf-mixture:dim=3 --n 50 --out points.npy");
+    desk.ok("data make vmf-mixture:dim=3 -n 50 --out points.npy");
     assert_eq!(desk.json("data check points.npy --manifold sphere:3")["rows"], 50);
     made(&desk, "one.npz");
     assert_eq!(desk.json("data check one.npz --manifold so3")["rows"], 9);
-    desk.ok("data make earthquakes-week --n 20 --out week.geojson");
+    desk.ok("data make earthquakes-week -n 20 --out week.geojson");
     let map: Value = serde_json::from_str(&desk.read("week.geojson")).expect("JSON");
     let features = map["features"].as_array().expect("features");
     assert_eq!(features.len(), 20);
@@ -76,8 +76,8 @@ fn bad_files_have_exit_code_3_and_open_questions_2() {
     desk.write("q.csv", "qx,qy,qz,n\n0,0,1,4\n");
     contains(&desk.fails(2, "data check q.csv --manifold so3"), &["qw is missing", "--quat-order"]);
     contains(&desk.fails(2, "data check q.csv --manifold so3 --euler zz"), &["zz", "zyx"]);
-    contains(&desk.fails(2, "data make so3-mixture --n 5 --out q.geojson"), &["q.geojson", "lat and lon"]);
-    contains(&desk.fails(2, "data make so3-mixture --n 5 --out q.npz"), &[".npz", ".parquet"]);
+    contains(&desk.fails(2, "data make so3-mixture -n 5 --out q.geojson"), &["q.geojson", "lat and lon"]);
+    contains(&desk.fails(2, "data make so3-mixture -n 5 --out q.npz"), &[".npz", ".parquet"]);
     contains(&desk.fails(2, "data check q.xlsx --manifold so3"), &[".xlsx", ".parquet"]);
     assert!(!desk.path("run").exists() && !desk.path("q.geojson").exists(), "something was written");
     assert_eq!(desk.json("data check several.npz --manifold so3 --array rotations")["rows"], 9);
@@ -167,7 +167,7 @@ fn blanks_and_letters_of_all_alphabets_work_in_names() {
     assert!(
         fit.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started").status.success()
     );
-    let mut sample = desk.command("sample run --n 5 --seed 1 --out");
+    let mut sample = desk.command("sample run -n 5 --seed 1 --out");
     assert!(sample.arg("Proben ß.csv").output().expect("program started").status.success());
     assert!(desk.read("Proben ß.csv").starts_with("Breite ü,Länge ö\n"));
 }

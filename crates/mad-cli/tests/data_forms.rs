@@ -12,7 +12,7 @@ fn contains(text: &str, parts: &[&str]) {
 /// Trains on a file and gives ten samples as text.
 fn samples(desk: &Desk, fit: &str, out: &str) -> String {
     desk.ok(&format!("fit {fit} --out run-{out} {TINY}"));
-    desk.ok(&format!("sample run-{out} --n 10 --seed 1 --out {out}"));
+    desk.ok(&format!("sample run-{out} -n 10 --seed 1 --out {out}"));
     desk.read(out)
 }
 
@@ -115,9 +115,9 @@ fn models_are_conditioned_on_dates_and_not_on_text() {
     let report = desk.ok("data check q.csv");
     contains(&report, &["60 dates, as decimal years"]);
     desk.ok(&format!("fit q.csv --manifold sphere:2 --out run --set condition=time {TINY}"));
-    let given = |value: &str| desk.ok(&format!("sample run --n 5 --seed 1 --given time={value} --out - "));
+    let given = |value: &str| desk.ok(&format!("sample run -n 5 --seed 1 --given time={value} --out - "));
     assert_eq!(given("2010-01-01"), given("2010"));
-    contains(&desk.fails(2, "sample run --n 5 --given time=soon --out s.csv"), &["soon", "ISO 8601"]);
+    contains(&desk.fails(2, "sample run -n 5 --given time=soon --out s.csv"), &["soon", "ISO 8601"]);
     let error = desk.fails(2, &format!("fit q.csv --manifold sphere:2 --out other --set condition=class {TINY}"));
     contains(&error, &["`class`", "`F` in 30 rows", "not supported yet"]);
     assert_eq!(error.matches("class").count(), 1, "{error}");
@@ -229,7 +229,7 @@ fn matrices_written_column_by_column_are_told_and_come_back() {
         let error = desk.fails(3, &format!("fit {asked}"));
         contains(&error, &["60 bad rows", "column by column", columns]);
         desk.ok(&format!("fit {asked} --columns {columns} {TINY}"));
-        let samples = desk.ok(&format!("sample run-{rows} --n 5 --seed 1"));
+        let samples = desk.ok(&format!("sample run-{rows} -n 5 --seed 1"));
         for line in samples.lines() {
             let m: Vec<f64> = line.split([' ', ',']).map(|cell| cell.parse().expect("a number")).collect();
             assert_eq!(m.len(), 4 * rows, "{line}");

@@ -43,15 +43,16 @@ fn copies_of_training_rows_are_scored_apart() {
         let [all, copies, new] = ["all", "copies", "new"].map(|part| parts[part]["n"].as_u64().expect("a count"));
         assert_eq!((all, copies + new), (60, 60));
         assert!(copies > 30 && new > 3, "{parts}");
-        let mean = |part: &str| number(&parts[part]["nll"]);
+        let mean = |part: &str| number(&parts[part]["mean"]);
         let together = (copies as f64 * mean("copies") + new as f64 * mean("new")) / 60.0;
         assert!((together - mean("all")).abs() < 1e-9, "{parts}");
         assert!(number(&parts["copies"]["standard_error"]) > 0.0);
-        let name = if parts["is_bound"] == true { "nll_bound" } else { "nll" };
+        let name = parts["name"].as_str().expect("a name");
+        assert_eq!(name, if run == "kde" { "nll" } else { "nll_bound" });
         assert_eq!(number(&scores["metrics"][format!("{name}_new")]["value"]), mean("new"), "{scores}");
         let text = desk.ok(&format!("eval {run} --against test --metrics nll"));
         assert!(text.contains("rows equal to a training row") && text.contains(&format!("{name}_copies")), "{text}");
-        desk.ok(&format!("report {run} --n 50"));
+        desk.ok(&format!("report {run} -n 50"));
         let page = desk.read(&format!("{run}/report.html"));
         assert!(
             page.contains(&format!("{name}_copies")) && page.contains(&format!("over {new} rows not equal")),
@@ -61,7 +62,7 @@ fn copies_of_training_rows_are_scored_apart() {
     desk.ok(&format!("fit places.csv --manifold sphere:2 --columns lat,lon --out distinct {TINY}"));
     let scores = desk.json("eval distinct --against test --metrics nll");
     assert_eq!(scores["likelihood"]["copies"]["n"], 0);
-    assert!(scores["likelihood"]["copies"]["nll"].is_null(), "{scores}");
+    assert!(scores["likelihood"]["copies"]["mean"].is_null(), "{scores}");
     assert!(desk.ok("eval distinct --against test --metrics nll").contains("no row is a copy of a training row"));
 }
 
@@ -78,7 +79,7 @@ fn distances_to_the_closest_training_row_are_reported_in_units_people_read() {
     assert_eq!(number(&closest["reference"]["quantiles"][2]), 0.0);
     let text = desk.ok("eval globe --against test --metrics closest");
     assert!(text.contains("distance to the closest training row, km") && text.contains("within 5 km"), "{text}");
-    let fields = desk.json("report globe --n 50");
+    let fields = desk.json("report globe -n 50");
     assert_eq!(
         (fields["closest"]["unit"].as_str(), fields["training"]["finished"].as_bool()),
         (Some("km"), Some(true))
@@ -140,7 +141,7 @@ fn a_run_has_one_unit_of_likelihood() {
     desk.write("poses.csv", &text);
     let fit = "fit poses.csv --manifold product(so3,euclid:3) --out run --batch 64 --seed 1 --set width=32 --set depth=2 \
                --set evaluate_every=20 --set checkpoint_every=20 --set select=last --steps 40";
-    let closing = number(&desk.json(fit)["validation_nll_bound"]);
+    let closing = number(&desk.json(fit)["validation"]["nll_bound"]);
     let lines = || -> Vec<Value> {
         desk.read("run/metrics.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     };
@@ -148,12 +149,12 @@ fn a_run_has_one_unit_of_likelihood() {
     let before = logged(&lines());
     assert_eq!(before.last(), Some(&closing));
     let scored = desk.json("eval run --against validation --metrics nll");
-    let scored = number(&scored["likelihood"]["all"]["nll"]);
+    let scored = number(&scored["likelihood"]["all"]["mean"]);
     // The bound is estimated again with other noise; in standardised units it would be 17 nats lower.
     assert!((scored - closing).abs() < 2.0, "{scored} {closing}");
     // A run that lost its last checkpoint repeats the last steps and arrives at the same numbers.
     std::fs::remove_dir_all(desk.path("run/checkpoints/step-00000040")).expect("removed");
-    assert_eq!(number(&desk.json(&format!("{fit} --resume"))["validation_nll_bound"]), closing);
+    assert_eq!(number(&desk.json(&format!("{fit} --resume"))["validation"]["nll_bound"]), closing);
     assert_eq!(logged(&lines()), before);
     let manifest = desk.read("run/checkpoints/step-00000040/manifest.json");
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
@@ -180,10 +181,10 @@ fn unfinished_runs_say_so_everywhere() {
         }
         for words in [
             format!("eval {run} --against test --metrics nll"),
-            format!("sample {run} --n 5 --seed 1 --out s.csv"),
-            format!("density {run} --at s.csv --steps 4 --out d.csv"),
-            format!("plot {run} --n 20 --out p.svg"),
-            format!("report {run} --n 20"),
+            format!("sample {run} -n 5 --seed 1 --out s.csv"),
+            format!("density {run} --at s.csv --flow-steps 4 --out d.csv"),
+            format!("plot {run} -n 20 --out p.svg"),
+            format!("report {run} -n 20"),
         ] {
             let said = told(&desk, &words);
             assert!(said.contains("20 of 40 steps are done"), "{words}: {said}");
@@ -205,16 +206,15 @@ fn conditions_outside_the_data_are_warned_of() {
     let desk = Desk::new();
     repeated_places(&desk, "places.csv");
     desk.ok(&format!("fit places.csv --manifold sphere:2 --columns lat,lon --out run {TINY} --set condition=mag"));
-    let said = told(&desk, "sample run --n 5 --seed 1 --given mag=12 --out s.csv");
+    let said = told(&desk, "sample run -n 5 --seed 1 --given mag=12 --out s.csv");
     assert!(said.contains("warning: --given mag=12: the training rows have mag from 3 to 7"), "{said}");
     for inside in [3, 5, 7] {
-        let said = told(&desk, &format!("sample run --n 5 --seed 1 --given mag={inside} --out s.csv"));
+        let said = told(&desk, &format!("sample run -n 5 --seed 1 --given mag={inside} --out s.csv"));
         assert!(!said.contains("warning"), "{said}");
     }
     // What is said to people is said to programs.
     let outside = |words: &str| desk.json(words)["outside"].clone();
-    for words in ["sample run --n 5 --seed 1 --out s.csv", "density run --at places.csv --columns lat,lon --out d.csv"]
-    {
+    for words in ["sample run -n 5 --seed 1 --out s.csv", "density run --at places.csv --columns lat,lon --out d.csv"] {
         let found = outside(&format!("{words} --given mag=12"));
         assert_eq!((&found[0]["column"], found.as_array().map(Vec::len)), (&"mag".into(), Some(1)), "{words}: {found}");
         let (value, range) = (number(&found[0]["value"]), [0, 1].map(|i| number(&found[0]["range"][i])));
@@ -224,7 +224,7 @@ fn conditions_outside_the_data_are_warned_of() {
         );
         assert_eq!(outside(&format!("{words} --given mag=5")), serde_json::json!([]), "{words}");
     }
-    for words in ["plot run --n 5 --out p.svg", "eval run --against test --metrics mmd --n 50"] {
+    for words in ["plot run -n 5 --out p.svg", "eval run --against test --metrics mmd -n 50"] {
         assert_eq!(outside(words), serde_json::json!([]), "{words}");
     }
 }
@@ -234,8 +234,8 @@ fn plots_are_titled_with_the_data() {
     let desk = Desk::new();
     repeated_places(&desk, "places.csv");
     desk.ok("fit places.csv --manifold sphere:2 --columns lat,lon --method mixture --seed 1 --out run");
-    for what in ["samples", "density"] {
-        desk.ok(&format!("plot run --what {what} --n 100 --out {what}.svg"));
+    for (what, count) in [("samples", "-n"), ("density", "--grid")] {
+        desk.ok(&format!("plot run --what {what} {count} 100 --out {what}.svg"));
         assert!(desk.read(&format!("{what}.svg")).contains("places.csv on sphere:2"), "{what}");
     }
 }

@@ -74,7 +74,7 @@ fn a_second_process_is_refused_and_told_the_number_of_the_first() {
     let error = desk.fails(4, &format!("{fit} --resume"));
     assert!(error.contains(&format!("process {} is training", first.id())), "{error}");
     // Reading is free.
-    desk.ok("sample run --n 3 --seed 1");
+    desk.ok("sample run -n 3 --seed 1");
     first.kill().expect("killed");
     first.wait().expect("ended");
     // A dead process holds nothing.
@@ -141,7 +141,7 @@ fn a_second_signal_ends_at_once() {
 fn interrupted_sampling_leaves_no_file_and_whole_rows() {
     let desk = desk_with_data();
     desk.ok(&format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY));
-    let many = "sample run --n 50000000 --seed 1 --progress none";
+    let many = "sample run -n 50000000 --seed 1 --progress none";
     let child = start(&desk, &format!("{many} --out s.csv"));
     wait_until("a file", || desk.names(".").len() > 2);
     signal(&child, "INT");
@@ -174,7 +174,7 @@ fn places_that_cannot_be_written_are_refused_before_training() {
     }
     // Missing folders above are made.
     desk.ok(&format!("fit d.csv --manifold sphere:2 --out a/b/run {}", common::TINY));
-    let error = desk.fails(5, "sample a/b/run --n 3 --seed 1 --out missing/folder/s.csv");
+    let error = desk.fails(5, "sample a/b/run -n 3 --seed 1 --out missing/folder/s.csv");
     assert!(error.contains("missing/folder"), "{error}");
 }
 
@@ -203,13 +203,13 @@ fn a_full_disk_is_said_and_costs_no_checkpoint() {
          head -c 40000 /dev/zero > small/ballast
          \"$MAD\" fit d.csv --manifold sphere:2 --out small/run {SHORT} --set keep_checkpoints=50 2> error; echo $? > code
          ls -A small/run/checkpoints > left
-         \"$MAD\" sample small/run --n 3 --seed 1 > answer || exit 98
+         \"$MAD\" sample small/run -n 3 --seed 1 > answer || exit 98
          mount -o remount,size=10m small || exit 97
          \"$MAD\" fit d.csv --manifold sphere:2 --out small/run {SHORT} --set keep_checkpoints=50 --resume 2> again || exit 96
          cp -r small/run run
          mount -o remount,ro small || exit 95
          \"$MAD\" fit d.csv --manifold sphere:2 --out small/other {SHORT} 2> refused; echo $? >> code
-         \"$MAD\" sample small/run --n 3 --seed 1 --out small/s.csv 2>> refused; echo $? >> code"
+         \"$MAD\" sample small/run -n 3 --seed 1 --out small/s.csv 2>> refused; echo $? >> code"
     );
     let Some(output) = mounting("a_full_disk_is_said_and_costs_no_checkpoint", &desk, &script) else { return };
     assert!(output.status.success(), "{:?} {}", output.status, text(&output.stderr));
@@ -255,8 +255,8 @@ fn no_home_no_terminal_no_language_and_one_processor_are_enough() {
     let output = bare(&format!("fit d.csv --manifold sphere:2 --out run {SHORT}"));
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(newest(&desk, "run") == newest(&desk, "whole"));
-    let samples = bare("sample run --n 5 --seed 1 --threads 1");
-    assert_eq!(text(&samples.stdout), desk.ok("sample whole --n 5 --seed 1"));
+    let samples = bare("sample run -n 5 --seed 1 --threads 1");
+    assert_eq!(text(&samples.stdout), desk.ok("sample whole -n 5 --seed 1"));
     assert!(!text(&output.stderr).contains('\u{1b}'), "colours without a terminal");
     // One processor, where there is a way to ask for it.
     let one = shell(&desk, &format!("taskset -c 0 \"$MAD\" fit d.csv --manifold sphere:2 --out one {SHORT}"));
@@ -274,20 +274,20 @@ fn none_few_and_many_are_numbers_too() {
     let said = desk.ok("fit d.csv --manifold sphere:2 --out none --steps 0 --seed 1 --set width=8 --set depth=1");
     assert!(said.contains("untrained"), "{said}");
     assert_eq!(desk.names("none/checkpoints"), ["step-00000000"]);
-    let nothing = desk.ok("sample none --n 0 --seed 1");
+    let nothing = desk.ok("sample none -n 0 --seed 1");
     assert_eq!(nothing.lines().count(), 1, "a header alone: {nothing}");
     // A batch larger than the data is drawn with repetition.
     desk.ok("fit d.csv --manifold sphere:2 --out large --steps 2 --batch 5000 --seed 1 --set width=8 --set depth=1");
     // More samples than memory would hold come as they are made.
-    let script = "\"$MAD\" sample none --n 1000000000 --seed 1 | head -n 2; exit ${PIPESTATUS[0]}";
+    let script = "\"$MAD\" sample none -n 1000000000 --seed 1 | head -n 2; exit ${PIPESTATUS[0]}";
     let output = shell(&desk, script);
     assert_eq!(output.status.code(), Some(141), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).lines().count(), 2);
     for words in [
-        "sample none --n -1",
-        "sample none --n x",
-        "plot none --n 0",
-        "eval none --against test --n 1",
+        "sample none -n -1",
+        "sample none -n x",
+        "plot none -n 0",
+        "eval none --against test -n 1",
         "fit d.csv --manifold sphere:2 --out r --steps -1",
     ] {
         assert_eq!(error(words).status.code(), Some(2), "{words}");
@@ -303,7 +303,7 @@ fn a_run_that_diverges_ends_with_code_six() {
         let error = desk.fails(6, &format!("{fit} --set {network} --out {name}"));
         assert!(error.contains("diverged at step") && error.contains("learning_rate"), "{error}");
         // The checkpoint is whole and holds finite weights, though they may be too large to be of use.
-        let sampled = desk.command(&format!("sample {name} --n 3 --seed 1")).output().expect("program started");
+        let sampled = desk.command(&format!("sample {name} -n 3 --seed 1")).output().expect("program started");
         assert!(matches!(sampled.status.code(), Some(0 | 6)), "{}", text(&sampled.stderr));
     }
 }
@@ -402,7 +402,7 @@ fn runs_of_earlier_versions_answer_as_before() {
     let status = Command::new("cp").arg("-r").arg(&old).arg(desk.path("run")).status().expect("cp");
     assert!(status.success());
     let (_, expected) = common::columns(&desk.read("run/samples.csv"));
-    let (_, found) = common::columns(&desk.ok("sample run --n 20 --seed 1"));
+    let (_, found) = common::columns(&desk.ok("sample run -n 20 --seed 1"));
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
         // The last bits belong to the processor.

@@ -18,7 +18,7 @@ fn two_points() -> Desk {
 
 /// Share of samples at +1. All samples must be at one of the points.
 fn share(desk: &Desk, run: &str) -> f64 {
-    let (_, rows) = columns(&desk.ok(&format!("sample {run} --n 20000 --seed 1")));
+    let (_, rows) = columns(&desk.ok(&format!("sample {run} -n 20000 --seed 1")));
     assert!(rows.iter().all(|row| row[0].abs() == 1.0));
     rows.iter().filter(|row| row[0] == 1.0).count() as f64 / rows.len() as f64
 }

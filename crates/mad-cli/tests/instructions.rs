@@ -10,7 +10,7 @@ fn narrow_instructions_give_the_same_model_to_rounding() {
     let samples = |run: &str, limit: Option<&str>| {
         let mut outputs = Vec::new();
         for words in
-            [format!("fit quakes.csv --manifold sphere:2 --out {run} {TINY}"), format!("sample {run} --n 20 --seed 5")]
+            [format!("fit quakes.csv --manifold sphere:2 --out {run} {TINY}"), format!("sample {run} -n 20 --seed 5")]
         {
             let mut command = desk.command(&words);
             limit.map(|limit| command.env("MAD_SIMD", limit));

@@ -5,32 +5,37 @@ use common::Desk;
 use mad_core::solids::{Archive, Solid, Split};
 
 /// A model that is far too small, but quick.
+/// A score of a run on pictures.
+fn metric(score: &serde_json::Value, name: &str) -> f64 {
+    score["metrics"][name]["value"].as_f64().unwrap_or_else(|| panic!("{name} is missing in {score}"))
+}
+
 const FIT: &str = "fit symsol:cone --seed 3 --batch 16 --set size=16 --set features=8 --set width=16 --set draws=4 -q";
 
 #[test]
 fn a_model_is_trained_scored_and_asked_about_a_picture() {
     let desk = Desk::new();
     desk.ok(&format!("{FIT} --steps 60 --out run"));
-    let score = desk.json("eval run --against test --n 20");
-    let spread = score["spread"].as_f64().unwrap();
+    let score = desk.json("eval run --against test --pictures 20");
+    let spread = metric(&score, "spread");
     assert!(spread > 0.0 && spread < 180.0, "{score}");
-    assert!(score["drift"]["mean"].as_f64().unwrap() < 0.1, "{score}");
-    let fewer = desk.json("eval run --against test --n 20 --nfe 3 --draws 5");
-    assert_eq!(fewer["draws"].as_u64(), Some(5));
-    assert_ne!(fewer["spread"], score["spread"]);
-    let other = desk.json("eval run --against test --n 20 --sampler heun --nfe 5");
-    assert_ne!(other["spread"], score["spread"], "any sampler walks");
+    assert!(metric(&score, "drift_mean") < 0.1, "{score}");
+    let fewer = desk.json("eval run --against test --pictures 20 --nfe 3 -n 5");
+    assert_eq!(fewer["samples_per_picture"].as_u64(), Some(5));
+    assert_ne!(metric(&fewer, "spread"), spread);
+    let other = desk.json("eval run --against test --pictures 20 --sampler heun --nfe 5");
+    assert_ne!(metric(&other, "spread"), spread, "any sampler walks");
 
-    desk.ok("report run --n 10");
+    desk.ok("report run --pictures 10");
     let page = std::fs::read_to_string(desk.path("run/report.html")).unwrap();
     for words in ["test picture 3", "Mode error", "poses-figure", "symsol:cone", "sigma_min"] {
         assert!(page.contains(words), "{words}");
     }
 
-    desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 48 --out pictures");
-    let ask = "sample run --given picture=pictures/test/images/cone_00000.png --n 7 --seed 1";
+    desk.ok("data render cone --train 0 --test 1 --size 48 --out pictures");
+    let ask = "sample run --given picture=pictures/test/images/cone_00000.png -n 7 --seed 1";
     desk.ok(&format!("{ask} --out poses.csv"));
-    desk.ok("plot run --given picture=pictures/test/images/cone_00000.png --n 20 --out poses.svg");
+    desk.ok("plot run --given picture=pictures/test/images/cone_00000.png -n 20 --out poses.svg");
     let poses = std::fs::read_to_string(desk.path("poses.csv")).unwrap();
     let row = |line: &str| line.split(',').map(|v| v.parse::<f64>().unwrap()).collect::<Vec<_>>();
     let rows: Vec<Vec<f64>> = poses.lines().skip(1).map(row).collect();
@@ -63,10 +68,10 @@ fn canonical_targets_are_learned_with_either_head() {
     let desk = Desk::new();
     let mut drift = Vec::new();
     for (name, settings) in [("mad", ""), ("dsm", "--method dsm"), ("plain", "--set head=modulated")] {
-        desk.ok(&format!("{FIT} --steps 40 --targets canonical {settings} --out {name}"));
-        let score = desk.json(&format!("eval {name} --against test --n 20"));
-        assert!(score["spread"].as_f64().unwrap() < 180.0, "{score}");
-        drift.push(score["drift"]["mean"].as_f64().unwrap());
+        desk.ok(&format!("{FIT} --steps 40 --set targets=canonical {settings} --out {name}"));
+        let score = desk.json(&format!("eval {name} --against test --pictures 20"));
+        assert!(metric(&score, "spread") < 180.0, "{score}");
+        drift.push(metric(&score, "drift_mean"));
     }
     assert!(drift[0] < drift[1], "MAD stays nearer to the set than DSM: {drift:?}");
     assert!(
@@ -77,13 +82,13 @@ fn canonical_targets_are_learned_with_either_head() {
 #[test]
 fn archives_are_learned_from() {
     let desk = Desk::new();
-    desk.ok("data make symsol --shapes cone --train 6 --test 2 --size 24 --out pictures");
+    desk.ok("data render cone --train 6 --test 2 --size 24 --out pictures");
     desk.ok(&format!("{FIT} --steps 3 --set archive=pictures --out run"));
-    let score = desk.json("eval run --against test --n 5");
-    assert_eq!(score["images"].as_u64(), Some(2), "{score}");
+    let score = desk.json("eval run --against test --pictures 5");
+    assert_eq!(score["pictures"].as_u64(), Some(2), "{score}");
 
     // Other pictures under the same name are not what the run began with.
-    desk.ok("data make symsol --shapes cone --train 6 --test 2 --size 24 --seed 9 --out others");
+    desk.ok("data render cone --train 6 --test 2 --size 24 --seed 9 --out others");
     std::fs::remove_dir_all(desk.path("pictures")).unwrap();
     std::fs::rename(desk.path("others"), desk.path("pictures")).unwrap();
     let error = desk.fails(4, &format!("{FIT} --steps 3 --set archive=pictures --out run --resume"));
@@ -99,15 +104,15 @@ fn archives_are_learned_from() {
 fn any_number_of_poses_is_drawn_into_any_kind_of_file() {
     let desk = Desk::new();
     desk.ok(&format!("{FIT} --steps 2 --out run"));
-    desk.ok("data make symsol --shapes cone --train 0 --test 1 --size 24 --out pictures");
+    desk.ok("data render cone --train 0 --test 1 --size 24 --out pictures");
     let ask = "sample run --given picture=pictures/test/images/cone_00000.png --seed 1";
-    desk.ok(&format!("{ask} --n 2500 --out poses.npy"));
+    desk.ok(&format!("{ask} -n 2500 --out poses.npy"));
     assert!(common::bytes(&desk.path("poses.npy")).starts_with(b"\x93NUMPY"));
-    assert_eq!(desk.json(&format!("{ask} --n 3 --out three.csv"))["n"].as_u64(), Some(3));
-    let score = desk.json("eval run --against test --n 70 --draws 20");
-    assert_eq!((score["images"].as_u64(), score["samples"].as_u64()), (Some(70), Some(1400)));
+    assert_eq!(desk.json(&format!("{ask} -n 3 --out three.csv"))["samples"].as_u64(), Some(3));
+    let score = desk.json("eval run --against test --pictures 70 -n 20");
+    assert_eq!((score["pictures"].as_u64(), score["samples_per_picture"].as_u64()), (Some(70), Some(20)));
     desk.ok(&format!("{FIT} --steps 2 --method bingham --set draws=4 --out mixture"));
-    assert!(desk.fails(2, "eval mixture --against test --n 5 --nfe 3").contains("--nfe 3"));
+    assert!(desk.fails(2, "eval mixture --against test --pictures 5 --nfe 3").contains("--nfe 3"));
     assert!(desk.fails(2, &format!("{FIT} --steps 2 --columns 1 --out other")).contains("columns"));
 }
 
@@ -116,17 +121,17 @@ fn mistakes_are_named_with_their_exit_codes() {
     let desk = Desk::new();
     assert!(desk.fails(2, "fit symsol:teapot --out run").contains("icosa"));
     assert!(desk.fails(2, "fit symsol:cube --out run --set stesp=3").contains("did you mean `steps`"));
-    assert!(desk.fails(2, "fit symsol:cube --out run --method magic").contains("allowed: mad, dsm"));
+    assert!(desk.fails(2, "fit symsol:cube --out run --method magic").contains("possible values: mad, dsm"));
     assert!(desk.fails(2, "fit symsol:cube --out run --base mixture").contains("--base"));
     assert!(desk.fails(5, "fit symsol:cube --out run --set archive=nowhere").contains("nowhere"));
     assert!(desk.fails(5, "fit symsol:cube --out run --set encoder=resnet18 --set weights=no.pth").contains("no.pth"));
     assert!(!desk.path("run").exists(), "nothing is written for a run that cannot begin");
     desk.ok(&format!("{FIT} --steps 1 --out run"));
     std::fs::write(desk.path("bad.png"), b"no picture").unwrap();
-    assert!(desk.fails(3, "sample run --n 1 --given picture=bad.png").contains("bad.png"));
-    assert!(desk.fails(5, "sample run --n 1 --given picture=absent.png").contains("absent.png"));
+    assert!(desk.fails(3, "sample run -n 1 --given picture=bad.png").contains("bad.png"));
+    assert!(desk.fails(5, "sample run -n 1 --given picture=absent.png").contains("absent.png"));
     assert!(desk.fails(2, "eval run --against train").contains("--against test"));
-    assert!(desk.fails(2, "sample run --n 3").contains("--given picture=FILE"));
+    assert!(desk.fails(2, "sample run -n 3").contains("--given picture=FILE"));
     assert!(desk.fails(2, "plot run --out x.svg").contains("--given picture=FILE"));
     std::fs::rename(desk.path("run/run.json"), desk.path("run/pose.json")).unwrap();
     assert!(desk.fails(4, "eval run --against test").contains("fit again"), "a folder of version 0.1");
@@ -134,7 +139,7 @@ fn mistakes_are_named_with_their_exit_codes() {
 
 /// Pictures rendered here and read as files, with a table that names them.
 fn table_of_pictures(desk: &Desk, solid: &str, count: usize) {
-    desk.ok(&format!("data make symsol --shapes {solid} --train {count} --test 0 --size 24 --out solids"));
+    desk.ok(&format!("data render {solid} --train {count} --test 0 --size 24 --out solids"));
     let archive = Archive::open(&desk.path("solids")).unwrap();
     let poses = archive.labels(Split::Train, Solid::lookup(solid).unwrap()).unwrap();
     let row = |(i, q): (usize, &[f64; 4])| {
@@ -152,15 +157,15 @@ fn pictures_of_ones_own_are_learned_from_a_table() {
     table_of_pictures(&desk, "cube", 200);
     let fit = format!("fit poses.csv --manifold so3/O --given picture=file {OWN}");
     let done = desk.json(&format!("{fit} --steps 60 --out run"));
-    assert!(done["validation_nll_bound"].is_number(), "{done}");
+    assert!(done["validation"]["nll_bound"].is_number(), "{done}");
     assert_eq!(done["rows"]["train"].as_u64(), Some(160), "{done}");
     // The folder holds its pictures, and needs the files no more.
     std::fs::rename(desk.path("solids"), desk.path("elsewhere")).unwrap();
     let score = desk.json("eval run --against test");
-    assert_eq!(score["images"].as_u64(), Some(20), "{score}");
-    assert!(score["spread"].as_f64().unwrap() < 60.0, "{score}");
-    desk.ok("report run --n 10");
-    let poses = desk.ok("sample run --given picture=elsewhere/train/images/cube_00007.png --n 5 --seed 1");
+    assert_eq!(score["pictures"].as_u64(), Some(20), "{score}");
+    assert!(metric(&score, "spread") < 60.0, "{score}");
+    desk.ok("report run --pictures 10");
+    let poses = desk.ok("sample run --given picture=elsewhere/train/images/cube_00007.png -n 5 --seed 1");
     assert!(poses.starts_with("qx,qy,qz,qw") && poses.lines().count() == 6, "{poses}");
 
     // A file that is gone is found before a folder is made.
@@ -187,7 +192,7 @@ fn validation_stops_a_run_on_pictures_early() {
     let fit =
         format!("{FIT} --steps 40 --set evaluate_every=4 --set patience=2 --set select=best --set learning_rate=0");
     let done = desk.json(&format!("{fit} --out run"));
-    assert_eq!(done["steps"].as_u64(), Some(8), "nothing is learned, so two looks are enough: {done}");
+    assert_eq!(done["steps"].as_u64(), Some(8), "nothing is learned, so two validations are enough: {done}");
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn metric(scores: &Value, name: &str) -> f64 {
 #[ignore = "slow: trains a full model"]
 fn density_of_a_known_mixture() {
     let desk = Desk::new();
-    desk.ok("data make vmf-mixture --n 20000 --seed 1 --target-seed 0 --out train.csv");
-    desk.ok("data make vmf-mixture --n 2000 --seed 2 --target-seed 0 --out fresh.csv");
+    desk.ok("data make vmf-mixture -n 20000 --seed 1 --target-seed 0 --out train.csv");
+    desk.ok("data make vmf-mixture -n 2000 --seed 2 --target-seed 0 --out fresh.csv");
     desk.ok("fit train.csv --manifold sphere:2 --out run --seed 0");
     let integral = desk.json("density run --grid 10000 --out grid.csv")["integral"].as_f64().expect("integral");
 
@@ -45,10 +45,10 @@ fn density_of_a_known_mixture() {
 #[ignore = "slow: trains two full models"]
 fn skewed_points_on_the_circle() {
     let desk = Desk::new();
-    desk.ok("data make circle8-skewed --n 100000 --seed 1 --out circle.csv");
+    desk.ok("data make circle8-skewed -n 100000 --seed 1 --out circle.csv");
     for method in ["mad", "dsm"] {
         desk.ok(&format!("fit circle.csv --manifold points:circle8-support --out {method} --method {method} --seed 0"));
-        let scores = desk.json(&format!("eval {method} --against circle.csv --n 50000 --metrics tv,drift"));
+        let scores = desk.json(&format!("eval {method} --against circle.csv -n 50000 --metrics tv,drift"));
         let (tv, far) = (metric(&scores, "tv"), metric(&scores, "drift_far"));
         eprintln!("{method}: total variation {tv:.4}, share farther than 0.05 {far:.5}");
         if method == "mad" {
@@ -62,8 +62,8 @@ fn skewed_points_on_the_circle() {
 #[ignore = "slow: trains two full models"]
 fn mixture_of_rotations() {
     let desk = Desk::new();
-    desk.ok("data make so3-mixture:32 --n 200000 --seed 1 --target-seed 0 --out train.csv");
-    desk.ok("data make so3-mixture:32 --n 5000 --seed 2 --target-seed 0 --out fresh.csv");
+    desk.ok("data make so3-mixture:32 -n 200000 --seed 1 --target-seed 0 --out train.csv");
+    desk.ok("data make so3-mixture:32 -n 5000 --seed 2 --target-seed 0 --out fresh.csv");
     for network in ["odd-mlp", "antisymmetric-mlp"] {
         let fit = desk.json(&format!("fit train.csv --manifold so3 --out {network} --seed 0 --set network={network}"));
         let nll = metric(&desk.json(&format!("eval {network} --against fresh.csv --metrics nll")), "nll_bound");
@@ -83,9 +83,9 @@ fn mixture_of_rotations() {
 #[ignore = "slow: trains a full model"]
 fn joint_frequencies_of_categories() {
     let desk = Desk::new();
-    desk.ok("data make categorical-toy --n 20000 --seed 1 --out table.csv");
+    desk.ok("data make categorical-toy -n 20000 --seed 1 --out table.csv");
     desk.ok("fit table.csv --manifold categorical --out run --seed 0");
-    desk.ok("sample run --n 50000 --seed 3 --out samples.csv");
+    desk.ok("sample run -n 50000 --seed 3 --out samples.csv");
     let frequencies = |name: &str| {
         let text = desk.read(name);
         let mut counts: HashMap<String, f64> = HashMap::new();

@@ -39,7 +39,7 @@ fn outputs_replace_neither_runs_nor_inputs() {
         "hard.npy",
         "folder/train.npy",
     ] {
-        let error = desk.fails(2, &format!("sample run --n 3 --seed 1 --out {out}"));
+        let error = desk.fails(2, &format!("sample run -n 3 --seed 1 --out {out}"));
         assert!(error.contains("belongs to the run"), "{error}");
     }
     for out in ["run/metrics.jsonl", "run/run.json", "run/config.toml", &manifest] {
@@ -59,8 +59,8 @@ fn outputs_replace_neither_runs_nor_inputs() {
     assert!(own.map(|name| bytes(&desk.path(name))) == before && bytes(&desk.path("d.csv")) == data);
     other_runs_are_as_safe(&desk);
     // Other files may stand in a run folder, and may be replaced.
-    desk.ok("sample run --n 3 --seed 1 --out run/samples.csv");
-    desk.ok("sample run --n 4 --seed 1 --out run/samples.csv");
+    desk.ok("sample run -n 3 --seed 1 --out run/samples.csv");
+    desk.ok("sample run -n 4 --seed 1 --out run/samples.csv");
 }
 
 /// No command writes into a run folder that it does not read, not even one whose data are links to another disk.
@@ -76,13 +76,13 @@ fn other_runs_are_as_safe(desk: &Desk) {
     for words in [
         "data make earthquakes-week --out run/data/train.npy",
         "data make earthquakes-week --out other/data/train.npy",
-        "data make symsol --shapes cube --train 1 --test 1 --size 32 --out other/checkpoints/deep/solids",
+        "data render cube --train 1 --test 1 --size 32 --out other/checkpoints/deep/solids",
         "base --manifold sphere:2 --sigma 0.1 --at d.csv --out run/data/test.npy",
-        "sample run --n 3 --seed 1 --out other/data/train.npy",
-        "sample run --n 3 --seed 1 --out disk/../other/data/train.npy",
+        "sample run -n 3 --seed 1 --out other/data/train.npy",
+        "sample run -n 3 --seed 1 --out disk/../other/data/train.npy",
         "density run --at d.csv --out other/checkpoints/d.csv",
-        "plot run --n 3 --out other/data/p.svg",
-        "report run --n 3 --out other/checkpoints/r.html",
+        "plot run -n 3 --out other/data/p.svg",
+        "report run -n 3 --out other/checkpoints/r.html",
         "demo --steps 1 --out other/data/demo",
         "man --out other/data",
         "fit d.csv --manifold sphere:2 --out other/data/new --steps 1 --seed 1",
@@ -102,13 +102,13 @@ fn links_to_devices_are_not_read() {
     let newest = desk.names("run/checkpoints").pop().expect("a checkpoint");
     let checkpoint = format!("run/checkpoints/{newest}");
     for (file, command) in [
-        ("run/config.toml".to_owned(), "sample run --n 3 --seed 1"),
-        ("run/run.json".to_owned(), "sample run --n 3 --seed 1"),
-        ("run/columns.json".to_owned(), "sample run --n 3 --seed 1"),
-        ("run/base.json".to_owned(), "sample run --n 3 --seed 1"),
-        ("run/data/train.npy".to_owned(), "plot run --n 5 --out p.svg"),
+        ("run/config.toml".to_owned(), "sample run -n 3 --seed 1"),
+        ("run/run.json".to_owned(), "sample run -n 3 --seed 1"),
+        ("run/columns.json".to_owned(), "sample run -n 3 --seed 1"),
+        ("run/base.json".to_owned(), "sample run -n 3 --seed 1"),
+        ("run/data/train.npy".to_owned(), "plot run -n 5 --out p.svg"),
         ("run/metrics.jsonl".to_owned(), "plot run --what curves --out p.svg"),
-        (format!("{checkpoint}/manifest.json"), "sample run --n 3 --seed 1"),
+        (format!("{checkpoint}/manifest.json"), "sample run -n 3 --seed 1"),
         (format!("{checkpoint}/tensors.safetensors"), "eval run --against test"),
     ] {
         let (path, aside) = (desk.path(&file), desk.path("aside"));
@@ -201,10 +201,10 @@ fn exit_codes_say_what_is_wrong() {
     let desk = desk_with_run();
     let again = format!("fit d.csv --manifold sphere:2 --base uniform --out run {TINY} --resume");
     for (file, command) in [
-        ("config.toml", "sample run --n 3 --seed 1"),
-        ("data/train.npy", "plot run --n 3 --out p.svg"),
+        ("config.toml", "sample run -n 3 --seed 1"),
+        ("data/train.npy", "plot run -n 3 --out p.svg"),
         ("data/test.npy", "eval run --against test"),
-        ("columns.json", "sample run --n 3 --seed 1"),
+        ("columns.json", "sample run -n 3 --seed 1"),
     ] {
         let (path, aside) = (desk.path(&format!("run/{file}")), desk.path("aside"));
         std::fs::rename(&path, &aside).expect("moved");
@@ -217,7 +217,7 @@ fn exit_codes_say_what_is_wrong() {
     for (file, schema) in [(format!("run/checkpoints/{newest}/manifest.json"), 1), ("run/run.json".to_owned(), 2)] {
         let good = desk.read(&file);
         desk.write(&file, &good.replacen(&format!("\"schema\": {schema}"), "\"schema\": 0", 1));
-        let error = desk.fails(4, "sample run --n 3 --seed 1");
+        let error = desk.fails(4, "sample run -n 3 --seed 1");
         assert!(error.contains("schema 0"), "{error}");
         desk.write(&file, &good);
     }
@@ -241,14 +241,14 @@ fn runs_on_pictures_are_guarded_as_well() {
     let desk = Desk::new();
     let fit = "fit symsol:cube --out cube --steps 1 --seed 1 --batch 2 --set draws=1 --set size=32";
     desk.ok(fit);
-    desk.ok("data make symsol --shapes cube --train 1 --test 1 --size 32 --out solids");
+    desk.ok("data render cube --train 1 --test 1 --size 32 --out solids");
     let pictures = desk.names("solids/train/images");
     std::fs::rename(desk.path("solids/train/images").join(&pictures[0]), desk.path("p.png")).expect("moved");
     let picture = bytes(&desk.path("p.png"));
     for out in ["p.png", "cube/run.json", "cube/checkpoints/x.csv"] {
-        desk.fails(2, &format!("sample cube --given picture=p.png --n 3 --seed 1 --out {out}"));
+        desk.fails(2, &format!("sample cube --given picture=p.png -n 3 --seed 1 --out {out}"));
     }
-    desk.fails(2, "plot cube --given picture=p.png --n 3 --out p.png");
+    desk.fails(2, "plot cube --given picture=p.png -n 3 --out p.png");
     assert!(bytes(&desk.path("p.png")) == picture && !desk.path("poses.csv").exists());
     std::fs::remove_file(desk.path("cube/run.json")).expect("removed");
     let error = desk.fails(4, &format!("{fit} --resume"));
@@ -289,13 +289,13 @@ fn names_that_are_not_text_are_names() {
     };
     ok("data check", &[("", &data)]);
     ok(&format!("fit --manifold sphere:2 --base uniform {TINY}"), &[("", &data), ("--out", &run)]);
-    ok("sample --n 20 --seed 1", &[("", &run), ("--out", &samples)]);
+    ok("sample -n 20 --seed 1", &[("", &run), ("--out", &samples)]);
     assert!(samples.exists());
     ok("eval --metrics mmd", &[("", &run), ("--against", &samples)]);
     ok("eval --metrics mmd --manifold sphere:2", &[("", &samples), ("--against", &data)]);
     ok("density", &[("", &run), ("--at", &samples), ("--out", &name(b"density\xfc.csv"))]);
-    ok("plot --n 5", &[("", &run), ("--out", &name(b"plot\xfb.svg"))]);
-    ok("report --n 5", &[("", &run), ("--out", &name(b"page\xfa.html"))]);
+    ok("plot -n 5", &[("", &run), ("--out", &name(b"plot\xfb.svg"))]);
+    ok("report -n 5", &[("", &run), ("--out", &name(b"page\xfa.html"))]);
 }
 
 /// Rust opens `/dev/null` in the place of a closed output, so that writing to it does not fail.

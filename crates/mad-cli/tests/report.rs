@@ -6,7 +6,7 @@ use common::{Desk, TINY};
 const SECTIONS: [&str; 9] = [
     "What was fitted",
     "Scores",
-    "Data beside samples",
+    "Data and samples",
     "Columns",
     "Training",
     "Settings",
@@ -94,10 +94,10 @@ fn commands(page: &str) -> Vec<String> {
 #[test]
 fn a_globe_with_its_density_and_commands_that_repeat_it() {
     let desk = Desk::new();
-    desk.ok("data make vmf-mixture --n 300 --seed 3 --out xyz.csv");
+    desk.ok("data make vmf-mixture -n 300 --seed 3 --out xyz.csv");
     desk.ok(&format!("fit xyz.csv --manifold sphere:2 --out run {TINY}"));
     let scores = desk.json("eval run --against test --seed 2");
-    let report = desk.json("report run --n 80 --seed 2");
+    let report = desk.json("report run -n 80 --seed 2");
     assert_eq!(report["out"], "run/report.html");
     let page = desk.read("run/report.html");
     check(&page);
@@ -118,17 +118,17 @@ fn a_globe_with_its_density_and_commands_that_repeat_it() {
     );
 
     let lines = commands(&page);
-    let expected = "mad fit xyz.csv --manifold sphere:2 --out run --steps 40 --batch 64 --set width=32 --set depth=2 \
+    let expected = "mad fit xyz.csv --manifold sphere:2 -o run --steps 40 --batch 64 --set width=32 --set depth=2 \
                     --set evaluate_every=20 --seed 1";
     assert_eq!(lines[0], expected);
-    assert_eq!(lines[1], "mad eval run --against test --seed 2");
+    assert_eq!(lines[1], "mad eval run --seed 2");
     // The printed command makes the same weights again.
-    let again = lines[0].trim_start_matches("mad ").replace("--out run", "--out again");
+    let again = lines[0].trim_start_matches("mad ").replace("-o run", "-o again");
     desk.ok(&again);
     for file in ["config.toml", "metrics.jsonl"] {
         assert_eq!(desk.read(&format!("run/{file}")), desk.read(&format!("again/{file}")), "{file}");
     }
-    desk.ok("report run --n 80 --seed 2 --out other.html");
+    desk.ok("report run -n 80 --seed 2 --out other.html");
     assert_eq!(desk.read("other.html"), page, "a page holds no clock");
     let listed = desk.names("run");
     assert!(!listed.iter().any(|name| name.ends_with(".tmp")), "{listed:?}");
@@ -143,7 +143,7 @@ fn names_in_the_data_are_text_and_nothing_else() {
     let rows = rows.replace("b&\"'b", "\"b&\"\"'b\"");
     desk.write("<i>table.csv", &format!("<script>,\"\"\"><svg onload=x>\"\n{rows}"));
     desk.ok(&format!("fit <i>table.csv --manifold categorical --out run {TINY}"));
-    desk.ok("report run --n 60");
+    desk.ok("report run -n 60");
     let page = desk.read("run/report.html");
     check(&page);
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && page.contains("b&amp;&quot;&#39;b"));
@@ -155,9 +155,9 @@ fn names_in_the_data_are_text_and_nothing_else() {
 #[test]
 fn angles_and_products() {
     let desk = Desk::new();
-    desk.ok("data make checkerboard-t2 --n 300 --seed 2 --out t2.csv");
+    desk.ok("data make checkerboard-t2 -n 300 --seed 2 --out t2.csv");
     desk.ok(&format!("fit t2.csv --manifold torus:2 --out run {TINY}"));
-    desk.ok("report run --n 60");
+    desk.ok("report run -n 60");
     let page = desk.read("run/report.html");
     check(&page);
     assert!(page.contains("density per square radian") && page.matches("<svg ").count() == 4);
@@ -171,7 +171,7 @@ fn angles_and_products() {
         .collect();
     desk.write("poses.csv", &format!("tx,ty,tz,qw,qx,qy,qz\n{rows}"));
     desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out poses {TINY}"));
-    desk.ok("report poses --n 60 --out poses.html");
+    desk.ok("report poses -n 60 --out poses.html");
     let page = desk.read("poses.html");
     check(&page);
     assert!(!page.contains(">Density</h2>"));
@@ -184,23 +184,23 @@ fn angles_and_products() {
 #[test]
 fn methods_without_steps_and_folders_without_a_source_have_pages_too() {
     let desk = Desk::new();
-    desk.ok("data make vmf-mixture --n 200 --seed 3 --out xyz.csv");
+    desk.ok("data make vmf-mixture -n 200 --seed 3 --out xyz.csv");
     let fit = desk.json("fit xyz.csv --manifold sphere:2 --out run --method kde --seed 1");
-    assert!(fit["validation_nll"].is_number() && fit["validation_nll_bound"].is_null(), "no bound: {fit}");
-    assert!(desk.fails(2, "sample run --n 3 --nfe 4 --out s.csv").contains("method `kde`"), "there is nothing to call");
+    assert!(fit["validation"]["nll"].is_number() && fit["validation"]["nll_bound"].is_null(), "no bound: {fit}");
+    assert!(desk.fails(2, "sample run -n 3 --nfe 4 --out s.csv").contains("method `kde`"), "there is nothing to call");
     std::fs::remove_file(desk.path("run").join("source.json")).expect("removed");
-    desk.ok("report run --n 50");
+    desk.ok("report run -n 50");
     let page = desk.read("run/report.html");
     assert!(page.contains("no curves: 0 training steps") && page.contains("put the file for DATA"), "{page}");
     assert!(page.contains("<h1>run on sphere:2</h1>"));
 
     desk.fails(4, "report nowhere");
-    desk.fails(5, "report run --n 5 --out missing/folder/report.html");
-    assert!(desk.fails(2, "report run --n 5 --out page.pdf").contains(".html"));
+    desk.fails(5, "report run -n 5 --out missing/folder/report.html");
+    assert!(desk.fails(2, "report run -n 5 --out page.pdf").contains(".html"));
     // A link keeps pointing to the file that is written.
     std::fs::write(desk.path("far.html"), "old").unwrap();
     std::os::unix::fs::symlink(desk.path("far.html"), desk.path("near.html")).unwrap();
-    desk.ok("report run --n 5 --out near.html");
+    desk.ok("report run -n 5 --out near.html");
     assert!(desk.path("near.html").is_symlink() && desk.read("far.html").contains("<h1>run on sphere:2</h1>"));
-    desk.fails(2, "report run --n 0");
+    desk.fails(2, "report run -n 0");
 }

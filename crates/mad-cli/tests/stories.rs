@@ -8,23 +8,23 @@ use std::collections::HashSet;
 #[test]
 fn events_on_the_globe() {
     let desk = Desk::new();
-    desk.ok("data make vmf-mixture --n 600 --seed 3 --out xyz.csv");
+    desk.ok("data make vmf-mixture -n 600 --seed 3 --out xyz.csv");
     desk.ok("data make earthquakes-week --out quakes.csv");
     desk.ok(&format!("fit quakes.csv --manifold sphere:2 --out run {TINY}"));
     for name in ["config.toml", "run.json", "metrics.jsonl", "checkpoints"] {
         assert!(desk.path("run").join(name).exists(), "run/{name} is missing");
     }
 
-    let (header, rows) = columns(&desk.ok("sample run --n 50 --seed 5"));
+    let (header, rows) = columns(&desk.ok("sample run -n 50 --seed 5"));
     assert_eq!(header, ["latitude", "longitude"]);
     assert_eq!(rows.len(), 50);
     assert!(rows.iter().all(|r| r[0].abs() <= 90.0 && (-180.0..180.0).contains(&r[1])), "{rows:?}");
-    assert_eq!(desk.ok("sample run --n 50 --seed 5"), desk.ok("sample run --n 50 --seed 5 --threads 1"));
-    let (header, rows) = columns(&desk.ok("sample run --n 5 --seed 5 --unprojected"));
+    assert_eq!(desk.ok("sample run -n 50 --seed 5"), desk.ok("sample run -n 50 --seed 5 --threads 1"));
+    let (header, rows) = columns(&desk.ok("sample run -n 5 --seed 5 --unprojected"));
     assert_eq!((header.join(","), rows.len()), ("x0,x1,x2".to_owned(), 5));
-    assert_eq!(desk.ok("sample run --n 0 --seed 5"), "latitude,longitude\n");
+    assert_eq!(desk.ok("sample run -n 0 --seed 5"), "latitude,longitude\n");
 
-    let scores = desk.json("eval run --against test --n 100");
+    let scores = desk.json("eval run --against test -n 100");
     for metric in ["nll_bound", "mmd", "mmd_floor", "mmd2_unbiased", "nn_accuracy", "drift_mean", "drift_far"] {
         assert!(scores["metrics"][metric].is_object(), "{metric} is missing in {scores}");
     }
@@ -32,25 +32,25 @@ fn events_on_the_globe() {
 
     let seen = desk.command("eval run --against quakes.csv --metrics nll").output().expect("program started");
     assert!(String::from_utf8_lossy(&seen.stderr).contains("the model was trained on"), "{seen:?}");
-    let other = desk.command("eval run --against test --manifold so3 --metrics nll").output().expect("program started");
-    assert!(String::from_utf8_lossy(&other.stderr).contains("a run on sphere:2"), "{other:?}");
+    let other = desk.fails(2, "eval run --manifold so3 --metrics nll");
+    assert!(other.contains("run is a run on sphere:2"), "{other}");
     assert!(desk.fails(5, "eval runn --against test").contains("runn"));
     assert!(
         desk.fails(2, &format!("fit nowhere.csv --out run {TINY}")).contains("already holds"),
         "before the data are read"
     );
 
-    desk.ok("sample run --n 40 --seed 5 --out samples.csv");
+    desk.ok("sample run -n 40 --seed 5 --out samples.csv");
     let scores = desk.json("eval samples.csv --against quakes.csv --manifold sphere:2 --metrics mmd");
     assert!(scores["metrics"]["mmd"]["value"].as_f64().is_some_and(|v| v > 0.0), "{scores}");
 
     // By itself the base measure is fitted, and few steps add little to it.
     assert!(desk.read("run/config.toml").contains("base = \"mixture\""), "{}", desk.read("run/config.toml"));
-    let (header, rows) = columns(&desk.ok("density run --at samples.csv --steps 10"));
+    let (header, rows) = columns(&desk.ok("density run --at samples.csv --flow-steps 10"));
     assert_eq!(header, ["latitude", "longitude", "log_density", "log_ratio"]);
     assert!(rows.iter().all(|r| r[2].is_finite() && r[3].abs() < 1.0), "{rows:?}");
     desk.ok(&format!("fit quakes.csv --manifold sphere:2 --base uniform --out uniform {TINY}"));
-    let (_, rows) = columns(&desk.ok("density uniform --at samples.csv --steps 10"));
+    let (_, rows) = columns(&desk.ok("density uniform --at samples.csv --flow-steps 10"));
     let area = (4.0 * std::f64::consts::PI).ln();
     assert!(rows.iter().all(|r| (r[3] - r[2] - area).abs() < 1e-9), "{rows:?}");
     // A handful of points and a coarse grid have the same integral: it is not a sum over them.
@@ -66,7 +66,7 @@ fn events_on_the_globe() {
     assert!(said.lines().any(|line| line == "density 0/2000"), "progress begins at once: {said}");
 
     for file in ["map.svg", "map.png"] {
-        desk.ok(&format!("plot run --n 50 --out {file}"));
+        desk.ok(&format!("plot run -n 50 --out {file}"));
         assert!(common::bytes(&desk.path(file)).len() > 10_000, "{file} is nearly empty");
     }
     desk.ok("plot run --what curves --out curves.svg");
@@ -86,7 +86,7 @@ fn events_given_a_condition() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("not used"), "{said}");
     for (kind, east) in [(0, false), (1, true)] {
-        let (_, rows) = columns(&desk.ok(&format!("sample run --n 200 --seed 5 --given kind={kind} --guidance 1.5")));
+        let (_, rows) = columns(&desk.ok(&format!("sample run -n 200 --seed 5 --given kind={kind} --guidance 1.5")));
         let right = rows.iter().filter(|row| (row[1] > 0.0) == east).count();
         assert!(right > 160, "kind {kind}: {right} of 200 on its side");
     }
@@ -96,19 +96,19 @@ fn events_given_a_condition() {
         columns(&desk.ok(&words)).1[0][2]
     };
     assert!(density(1) > density(0) + 2.0, "{} {}", density(1), density(0));
-    assert!(desk.fails(2, "sample run --n 5 --given kind=big").contains("`big` is not a number"));
-    assert!(desk.fails(2, "sample run --n 5 --given size=1").contains("it has: kind"));
-    assert!(desk.fails(2, "sample run --n 5 --given kind=0 --given kind=1").contains("given twice"));
+    assert!(desk.fails(2, "sample run -n 5 --given kind=big").contains("`big` is not a number"));
+    assert!(desk.fails(2, "sample run -n 5 --given size=1").contains("it has: kind"));
+    assert!(desk.fails(2, "sample run -n 5 --given kind=0 --given kind=1").contains("given twice"));
     let error = desk.fails(2, "fit d.csv --manifold sphere:2 --out other --set condition=lon --seed 1");
     assert!(error.contains("`lon` holds the points themselves"), "{error}");
     let error = desk
         .fails(2, "fit d.csv --manifold sphere:2 --out other --set condition=kind --set condition_dropout=1 --seed 1");
     assert!(error.contains("condition_dropout") && error.contains("less than 1"), "{error}");
-    desk.fails(2, "sample run --n 5 --guidance 2");
+    desk.fails(2, "sample run -n 5 --guidance 2");
     for (words, told) in [
-        ("sample run --n 5 --seed 5 --out s.csv", true),
-        ("sample run --n 5 --seed 5 --given kind=1 --out s.csv", false),
-        ("plot run --n 5 --out plot.svg", true),
+        ("sample run -n 5 --seed 5 --out s.csv", true),
+        ("sample run -n 5 --seed 5 --given kind=1 --out s.csv", false),
+        ("plot run -n 5 --out plot.svg", true),
         ("plot run --what curves --out plot.svg", false),
     ] {
         let output = desk.command(words).output().expect("program started");
@@ -139,9 +139,9 @@ fn other_files_of_the_same_points() {
     desk.write("bad.csv", &format!("lat,lon\n{}north,5\n", rows(1.0)));
     assert!(desk.fails(3, "eval run --metrics nll --against bad.csv").contains("--skip-bad-rows"));
     assert!((nll("bad.csv --skip-bad-rows") - own).abs() < 1e-9, "bad rows are left out");
-    desk.ok("density run --at bad.csv --skip-bad-rows --steps 4 --out density.csv");
+    desk.ok("density run --at bad.csv --skip-bad-rows --flow-steps 4 --out density.csv");
     assert_eq!(desk.read("density.csv").lines().count(), 201);
-    let error = desk.fails(2, "density run --at density.csv --steps 4 --out again.csv");
+    let error = desk.fails(2, "density run --at density.csv --flow-steps 4 --out again.csv");
     assert!(error.contains("`log_density` would be written twice"), "{error}");
     let error = desk.fails(2, "eval run --metrics nll --against d.csv --quat-order wxyz");
     assert!(error.contains("--quat-order wxyz"), "{error}");
@@ -169,7 +169,7 @@ fn poses_in_a_product() {
     desk.write("poses.csv", &format!("tx,ty,tz,qw,qx,qy,qz\n{rows}"));
     desk.ok(&format!("fit poses.csv --manifold product(so3,euclid:3) --out run {TINY} --set steps=400")
         .replace("--steps 40 ", ""));
-    let (header, rows) = columns(&desk.ok("sample run --n 20 --seed 1"));
+    let (header, rows) = columns(&desk.ok("sample run -n 20 --seed 1"));
     assert_eq!(header, ["tx", "ty", "tz", "qw", "qx", "qy", "qz"]);
     for row in &rows {
         let norm: f64 = row[3..7].iter().map(|q| q * q).sum();
@@ -177,18 +177,18 @@ fn poses_in_a_product() {
     }
     let mean = rows.iter().map(|row| row[0]).sum::<f64>() / rows.len() as f64;
     assert!((mean - 105.0).abs() < 10.0, "positions come back in the file's units: mean {mean}");
-    let scores = desk.json("eval run --against test --n 50");
+    let scores = desk.json("eval run --against test -n 50");
     assert!(scores["metrics"]["nll_bound"]["value"].as_f64().is_some(), "{scores}");
-    desk.ok("plot run --n 50 --out poses.svg");
+    desk.ok("plot run -n 50 --out poses.svg");
 }
 
 /// Robotics: rotation matrices in, rotation matrices out.
 #[test]
 fn rotation_matrices() {
     let desk = Desk::new();
-    desk.ok("data make so3-mixture:4 --n 300 --seed 2 --out q.csv");
+    desk.ok("data make so3-mixture:4 -n 300 --seed 2 --out q.csv");
     desk.ok(&format!("fit q.csv --manifold so3 --out run {TINY}"));
-    let (header, rows) = columns(&desk.ok("sample run --n 20 --seed 1"));
+    let (header, rows) = columns(&desk.ok("sample run -n 20 --seed 1"));
     assert_eq!(header, ["qx", "qy", "qz", "qw"]);
     assert!(rows.iter().all(|r| r[3] >= 0.0), "canonical sign");
 
@@ -200,7 +200,7 @@ fn rotation_matrices() {
         .collect();
     desk.write("r.csv", &format!("r00,r01,r02,r10,r11,r12,r20,r21,r22\n{rows}"));
     desk.ok(&format!("fit r.csv --manifold so3 --out run-r {TINY}"));
-    let (header, rows) = columns(&desk.ok("sample run-r --n 5 --seed 1"));
+    let (header, rows) = columns(&desk.ok("sample run-r -n 5 --seed 1"));
     assert_eq!(header[0..2], ["r00", "r01"]);
     assert!(rows.iter().all(|r| (r[0] * r[0] + r[3] * r[3] + r[6] * r[6] - 1.0).abs() < 1e-12));
 }
@@ -209,17 +209,17 @@ fn rotation_matrices() {
 #[test]
 fn torsion_angles() {
     let desk = Desk::new();
-    desk.ok("data make checkerboard-t2 --n 400 --seed 2 --out t2.csv");
+    desk.ok("data make checkerboard-t2 -n 400 --seed 2 --out t2.csv");
     desk.ok(&format!("fit t2.csv --manifold torus:2 --out run {TINY}"));
     let rows: String = (0..100).map(|i| format!("ALA,{},{}\n", -60 + i % 20, 130 - i % 30)).collect();
     desk.write("phipsi.csv", &format!("residue,phi,psi\n{rows}"));
     let error = desk.fails(2, "fit phipsi.csv --manifold torus:2 --out no --steps 5");
     assert!(error.contains("--angle-unit"), "{error}");
     desk.ok(&format!("fit phipsi.csv --manifold torus:2 --columns phi,psi --angle-unit deg --out run-deg {TINY}"));
-    let (header, rows) = columns(&desk.ok("sample run-deg --n 30 --seed 1"));
+    let (header, rows) = columns(&desk.ok("sample run-deg -n 30 --seed 1"));
     assert_eq!(header, ["phi", "psi"]);
     assert!(rows.iter().flatten().all(|a| a.abs() <= 180.0) && rows.iter().any(|r| r[0].abs() > 7.0), "{rows:?}");
-    desk.ok("plot run-deg --n 30 --out rama.svg");
+    desk.ok("plot run-deg -n 30 --out rama.svg");
 }
 
 /// Files that are not part of the repository: `MAD_DATA` names their folder.
@@ -233,9 +233,9 @@ mod with_data {
         let (desk, data) = (Desk::new(), common::data_dir());
         std::fs::copy(data.join("torus/rna.tsv"), desk.path("rna.tsv")).expect("copy");
         desk.ok(&format!("fit rna.tsv --manifold torus:7 --columns 3-9 --angle-unit deg --out run {TINY}"));
-        let (_, rows) = columns(&desk.ok("sample run --n 10 --seed 1"));
+        let (_, rows) = columns(&desk.ok("sample run -n 10 --seed 1"));
         assert!(rows.iter().all(|r| r.len() == 7 && r.iter().all(|a| a.abs() <= 180.0)), "{rows:?}");
-        let scores = desk.json("eval run --against validation --n 100");
+        let scores = desk.json("eval run --against validation -n 100");
         assert!(scores["metrics"]["nll_bound"]["value"].as_f64().is_some(), "{scores}");
     }
 }
@@ -244,10 +244,10 @@ mod with_data {
 #[test]
 fn categories() {
     let desk = Desk::new();
-    desk.ok("data make categorical-toy --n 400 --seed 2 --out table.csv");
+    desk.ok("data make categorical-toy -n 400 --seed 2 --out table.csv");
     desk.ok(&format!("fit table.csv --manifold categorical --out run {TINY}"));
     let data = desk.read("table.csv");
-    let samples = desk.ok("sample run --n 200 --seed 1");
+    let samples = desk.ok("sample run -n 200 --seed 1");
     assert_eq!(samples.lines().next(), data.lines().next());
     let known = |text: &str, column: usize| -> HashSet<String> {
         text.lines().skip(1).map(|l| l.split(',').nth(column).expect("column").to_owned()).collect()
@@ -255,8 +255,8 @@ fn categories() {
     for column in 0..3 {
         assert!(known(&samples, column).is_subset(&known(&data, column)), "column {column}");
     }
-    desk.ok("plot run --n 50 --out bars.svg");
-    let scores = desk.json("eval run --against table.csv --n 200 --metrics tv");
+    desk.ok("plot run -n 50 --out bars.svg");
+    let scores = desk.json("eval run --against table.csv -n 200 --metrics tv");
     let value = |name: &str| scores["metrics"][name]["value"].as_f64().expect("a number");
     assert!(value("tv_floor") > 0.0 && value("tv_floor") < value("tv"), "few steps: {scores}");
 
@@ -279,9 +279,9 @@ fn points_of_a_finite_set() {
     desk.write("data.csv", &format!("x0,x1\n{rows}"));
     desk.ok(&format!("fit data.csv --manifold points:support.csv --out run --set split=random {TINY}"));
     std::fs::remove_file(desk.path("support.csv")).expect("removed");
-    let (_, rows) = columns(&desk.ok("sample run --n 100 --seed 1"));
+    let (_, rows) = columns(&desk.ok("sample run -n 100 --seed 1"));
     assert!(rows.iter().all(|r| r.iter().map(|v| v.abs()).sum::<f64>() == 1.0), "{rows:?}");
-    let (header, rows) = columns(&desk.ok("density run --at data.csv --steps 20"));
+    let (header, rows) = columns(&desk.ok("density run --at data.csv --flow-steps 20"));
     assert_eq!(header, ["x0", "x1", "log_density", "log_ratio"]);
     assert!(rows.iter().all(|r| (r[3] - r[2] - 4f64.ln()).abs() < 1e-9), "counting measure: {:?}", rows[0]);
 }
@@ -320,7 +320,7 @@ fn demo_needs_nothing() {
     let desk = Desk::new();
     let report = desk.json("demo --out demo --steps 30");
     for method in ["mad", "mad-uniform", "dsm"] {
-        for key in ["nll", "mmd", "mmd_floor", "drift", "seconds"] {
+        for key in ["nll_bound", "mmd", "mmd_floor", "drift", "seconds"] {
             assert!(report["methods"][method][key].as_f64().is_some(), "{method} {key}: {report}");
         }
     }

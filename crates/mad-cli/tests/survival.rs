@@ -56,7 +56,7 @@ fn killed_and_resumed_equals_unbroken() {
     desk.ok(&format!("{} --resume", fit("broken")));
     assert_same(&final_checkpoint(&desk, "whole"), &final_checkpoint(&desk, "broken"));
     assert_eq!(desk.read("whole/metrics.jsonl"), desk.read("broken/metrics.jsonl"));
-    assert_eq!(desk.ok("sample whole --n 30 --seed 1"), desk.ok("sample broken --n 30 --seed 1"));
+    assert_eq!(desk.ok("sample whole -n 30 --seed 1"), desk.ok("sample broken -n 30 --seed 1"));
 }
 
 /// Settings of runs that take a fraction of a second and write a checkpoint every 20 steps.
@@ -87,11 +87,11 @@ fn kill_at_random(wanted: usize, seed: u64) {
     desk.ok(&fit("whole"));
     let longest = started.elapsed();
     let (expected, lines) = (final_checkpoint(&desk, "whole"), desk.read("whole/metrics.jsonl"));
-    let answer = desk.ok("sample whole --n 20 --seed 1");
+    let answer = desk.ok("sample whole -n 20 --seed 1");
     let check = || {
         assert_same(&expected, &final_checkpoint(&desk, "broken"));
         assert_eq!(lines, desk.read("broken/metrics.jsonl"));
-        assert_eq!(answer, desk.ok("sample broken --n 20 --seed 1"));
+        assert_eq!(answer, desk.ok("sample broken -n 20 --seed 1"));
         let hidden: Vec<_> = [".", "broken", "broken/checkpoints"].iter().flat_map(|f| desk.names(f)).collect();
         assert!(hidden.iter().all(|name| !name.starts_with('.')), "left behind: {hidden:?}");
         std::fs::remove_dir_all(desk.path("broken")).expect("removed");
@@ -116,7 +116,7 @@ fn kill_at_random(wanted: usize, seed: u64) {
             let names = desk.names("broken/checkpoints");
             half_written += usize::from(names.iter().any(|name| name.starts_with('.')));
             if names.iter().any(|name| name.starts_with("step-")) {
-                desk.ok("sample broken --n 1 --seed 1");
+                desk.ok("sample broken -n 1 --seed 1");
                 answered += 1;
             }
         }
@@ -163,7 +163,7 @@ fn interrupt_saves_and_says_so() {
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(status.success());
     assert_eq!(child.wait().expect("ended").code(), Some(130));
-    desk.ok("sample run --n 5 --seed 1");
+    desk.ok("sample run -n 5 --seed 1");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_broken_pipe_is_quiet_and_has_the_code_of_its_signal() {
     desk.ok("data make earthquakes-week --out d.csv");
     desk.ok(&format!("fit d.csv --manifold sphere:2 --out run {}", common::TINY));
     let binary = assert_cmd::cargo::cargo_bin!("mad");
-    let script = format!("'{}' sample run --n 20000 --seed 1 | head -n 3; exit ${{PIPESTATUS[0]}}", binary.display());
+    let script = format!("'{}' sample run -n 20000 --seed 1 | head -n 3; exit ${{PIPESTATUS[0]}}", binary.display());
     let output =
         Command::new("bash").args(["-c", &script]).current_dir(desk.path(".")).output().expect("shell started");
     let error = String::from_utf8_lossy(&output.stderr);
@@ -194,10 +194,10 @@ fn damaged_checkpoint_is_refused() {
     flipped[middle] ^= 1;
     for bad in [&flipped[..], &good[..good.len() - 7]] {
         std::fs::write(&file, bad).expect("written");
-        let error = desk.fails(4, "sample run --n 5 --seed 1");
+        let error = desk.fails(4, "sample run -n 5 --seed 1");
         assert!(error.contains("tensors.safetensors"), "{error}");
     }
-    desk.fails(4, "sample no-such-run --n 5 --seed 1");
+    desk.fails(4, "sample no-such-run -n 5 --seed 1");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_run_is_not_overwritten_and_not_resumed_with_other_settings() {
 fn a_resumed_run_keeps_its_fitted_base() {
     let desk = Desk::new();
     desk.ok("data make earthquakes-week --out d.csv");
-    desk.ok("data make categorical-toy --n 400 --seed 1 --out t.csv");
+    desk.ok("data make categorical-toy -n 400 --seed 1 --out t.csv");
     for (run, fit) in
         [("globe", "fit d.csv --manifold s2"), ("table", "fit t.csv --manifold categorical --base mixture")]
     {

@@ -6,7 +6,14 @@ use std::path::PathBuf;
 
 /// The paper's tables and figures made with `mad`, and benchmarks.
 #[derive(Debug, Parser)]
-#[command(name = "mad-lab", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(
+    name = "mad-lab",
+    version,
+    max_term_width = 110,
+    arg_required_else_help = true,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
 #[command(after_help = "Example:\n  mad-lab reproduce table-earth --quick")]
 pub struct Cli {
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! `mad base`: what a base measure says about noised points, without any model.
+//! `mad base`: a base measure evaluated at noised points, without any model.
 
 use crate::args::{Base, Common};
 use crate::error::CliError;
@@ -14,9 +14,11 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     if !(1e-8..=1e6).contains(&args.sigma) {
         return Err(CliError::Usage(format!("--sigma {}: give a number from 1e-8 to 1e6", args.sigma)));
     }
+    let out = &args.out.path;
+    output::require_apart_from_json(common, out)?;
     let base_file = args.base.strip_prefix("mixture:").map(Path::new);
     let inputs: Vec<&Path> = [Some(args.at.as_path()), base_file].into_iter().flatten().collect();
-    require_apart(&args.out, None, &inputs)?;
+    require_apart(out, None, &inputs)?;
     let mut table = args.reading.read(common, &args.at)?;
     let (manifold, points) = match load::manifold_named(&args.manifold) {
         // Ambient coordinates need not lie on the set: noised points do not.
@@ -39,7 +41,7 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     header.extend((0..dim).map(|i| format!("mean{i}")));
     header.extend((0..dim).map(|i| format!("score{i}")));
     header.push("log_density".into());
-    let mut file = writer(&args.out, &header)?;
+    let mut file = writer(out, &header)?;
     let (mut mean, mut score) = (vec![0.0; dim], vec![0.0; dim]);
     for (i, x) in points.rows().enumerate() {
         base.posterior_mean(x, args.sigma, &mut mean);
@@ -50,9 +52,9 @@ pub fn run(common: &Common, args: &Base) -> Result<(), CliError> {
     }
     file.finish()?;
     let fields =
-        json!({ "n": points.len(), "manifold": manifold.spec(), "sigma": args.sigma, "out": output::shown(&args.out) });
+        json!({ "points": points.len(), "manifold": manifold.spec(), "sigma": args.sigma, "out": output::shown(out) });
     let text = || format!("{} points on {}, noise level {}", points.len(), manifold.spec(), args.sigma);
-    output::result_of_data(common, "base", &args.out, fields, text)
+    output::result_of_data(common, "base", out, fields, text)
 }
 
 /// Whether the table has exactly the columns `x0 … x{dim − 1}`, or that many without names.

@@ -1,8 +1,9 @@
-//! `mad data check`: what a file holds, what is odd about it, and the command to go on with.
+//! `mad data check`: what a file holds, what is odd about it, and the next command.
 
 use crate::args::{Common, Reading};
 use crate::error::CliError;
 use crate::input::quoted;
+use crate::number::trimmed;
 use crate::output;
 use mad_core::load::{self, CheckReport, ColumnReport, Suggestion};
 use mad_core::table::Table;
@@ -17,7 +18,7 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
     let options = reading.column_options();
     options.require_in(&table)?;
     let (spec, why) = match spec {
-        Some(spec) => (spec.to_owned(), "as asked for".to_owned()),
+        Some(spec) => (spec.to_owned(), "as given".to_owned()),
         None => {
             let suggestions = load::suggest(&table, &options);
             match suggestions.first() {
@@ -51,7 +52,7 @@ pub fn run(common: &Common, file: &Path, spec: Option<&str>, reading: &Reading) 
 fn command(file: &Path, spec: &str, more: &str, reading: &Reading) -> String {
     let more = if more.is_empty() { String::new() } else { format!(" {more}") };
     let file = quoted(&file.display().to_string());
-    format!("mad fit {file} --manifold {}{more}{} --out run", quoted(spec), reading.flags())
+    format!("mad fit {file} --manifold {}{more}{} -o run", quoted(spec), reading.flags())
 }
 
 fn text(file: &Path, report: &CheckReport, why: &str, next: Option<&str>) -> String {
@@ -84,7 +85,7 @@ fn text(file: &Path, report: &CheckReport, why: &str, next: Option<&str>) -> Str
     lines.join("\n")
 }
 
-/// A report on a file whose columns do not say what they hold.
+/// A report on a file whose columns leave open what they hold.
 fn undecided(
     common: &Common,
     file: &Path,
@@ -105,8 +106,7 @@ fn undecided(
         let mut lines = vec![
             format!("{}: {} rows, {} columns", file.display(), table.len(), table.width()),
             columns(&reports),
-            "the columns do not say which manifold they belong to; give --manifold to check them as points of it"
-                .into(),
+            "the columns leave the manifold open; --manifold checks them as points of it".into(),
         ];
         lines.extend(table.notices().iter().map(|notice| format!("note: {notice}")));
         lines.extend(unusable.iter().map(|column| format!("note: {column}")));
@@ -124,7 +124,7 @@ fn undecided(
 
 /// The columns of a file as a table.
 fn columns(reports: &[ColumnReport]) -> String {
-    let number = |x: Option<f64>| x.map_or(String::new(), shown);
+    let number = |x: Option<f64>| x.map_or(String::new(), |x| trimmed(x, 6));
     let rows = reports.iter().take(SHOWN_COLUMNS).map(|c| {
         let used = c.role.clone().unwrap_or_else(|| "not used".into());
         let content = match (c.kind, c.values) {
@@ -160,17 +160,6 @@ fn columns(reports: &[ColumnReport]) -> String {
         text.push_str(&format!("\nand {} more columns", reports.len() - SHOWN_COLUMNS));
     }
     text
-}
-
-/// A number with six digits.
-fn shown(x: f64) -> String {
-    if x == 0.0 || (1e-4..1e7).contains(&x.abs()) {
-        let decimals = (5.0 - x.abs().max(1.0).log10().floor()).max(0.0) as usize;
-        let text = format!("{x:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-    } else {
-        format!("{x:.4e}")
-    }
 }
 
 /// A text that fits in a table.

@@ -1,12 +1,13 @@
 //! `mad demo`: everything from data to scores on the embedded earthquakes, for MAD and DSM.
 
-use super::fit::{contents, train_contents};
+use super::fit::{as_setting, contents, train_contents};
 use super::opened::{Opened, SamplerChoice};
 use super::plot::beside;
-use super::scores::Scores;
+use super::scores::{Scores, nll_name};
 use crate::args::{Common, Demo};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::number::significant;
 use crate::output;
 use crate::overwrite::require_apart;
 use crate::source::Source;
@@ -29,9 +30,6 @@ const MODELS: [(&str, &str, &[&str]); 3] = [
     ("MAD, uniform base", "mad-uniform", &["method=mad", "base=uniform"]),
     ("DSM, same settings", "dsm", &["method=dsm"]),
 ];
-
-/// Enough for a clear picture in under three minutes on two cores.
-const STEPS: u64 = 1000;
 
 /// What is reported of one model.
 struct Score {
@@ -56,10 +54,9 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
     for (label, name, own) in MODELS {
         let mut settings = Partial::new();
         own.iter().try_for_each(|setting| settings.set(setting))?;
-        settings.flag("--steps", "steps", args.steps.unwrap_or(STEPS) as i64)?;
-        let seed = i64::try_from(args.seed).map_err(|_| CliError::Usage(format!("--seed: at most {}", i64::MAX)))?;
-        settings.flag("--seed", "seed", seed)?;
-        // What there is to say about the data is said once.
+        settings.flag("--steps", "steps", as_setting("--steps", args.steps)?)?;
+        settings.flag("--seed", "seed", as_setting("--seed", args.seed.value)?)?;
+        // Notices about the data appear once.
         let mut talk = common.clone();
         talk.quiet |= !models.is_empty();
         let folder = args.out.join(name);
@@ -71,10 +68,9 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
         if let Some(signal) = interrupt.signal() {
             return Err(CliError::Interrupted { signal, step: fit.step });
         }
-        let (data, manifold) = (DATA.to_owned(), Some(MANIFOLD.to_owned()));
-        Source { data, manifold, rows: None, flags: String::new() }.keep(&folder)?;
+        Source::new(DATA.into(), Some(MANIFOLD.into()), None, String::new()).keep(&folder)?;
         let opened = Opened::new(&folder)?;
-        let (score, samples) = score((label, name), &opened, prepared + fit.seconds, args.seed)?;
+        let (score, samples) = score((label, name), &opened, prepared + fit.seconds, args.seed.value)?;
         let mut file = writer(&args.out.join(format!("samples-{name}.csv")), &opened.columns().encode_header())?;
         file.write(&opened.columns().encode(&samples))?;
         file.finish()?;
@@ -100,7 +96,7 @@ fn score(
     let names = ["nll", "mmd", "drift"].map(String::from);
     let found = Scores::of(opened, &test, &names, SamplerChoice::default(), None, seed)?.measurements;
     let value = |name: &str| found.iter().find(|m| m.name == name).map_or(f64::NAN, |m| m.value);
-    let [nll, mmd, mmd_floor, drift] = ["nll_bound", "mmd", "mmd_floor", "drift_mean"].map(value);
+    let [nll, mmd, mmd_floor, drift] = [nll_name(true), "mmd", "mmd_floor", "drift_mean"].map(value);
     let rows = opened.run.info().rows;
     let (samples, _) = opened.sample(SamplerChoice::default(), seed, rows.train + rows.validation + rows.test)?;
     Ok((Score { label, folder, nll, mmd, mmd_floor, drift, seconds }, samples))
@@ -110,29 +106,30 @@ fn report(common: &Common, args: &Demo, scores: &[Score]) -> Result<(), CliError
     let mut methods = Map::new();
     for s in scores {
         let value = json!({
-            "nll": s.nll, "mmd": s.mmd, "mmd_floor": s.mmd_floor, "drift": s.drift, "seconds": s.seconds,
+            (nll_name(true)): s.nll, "mmd": s.mmd, "mmd_floor": s.mmd_floor, "drift": s.drift, "seconds": s.seconds,
         });
         methods.insert(s.folder.to_owned(), value);
     }
-    let fields = json!({ "out": output::shown(&args.out), "methods": Value::Object(methods) });
+    let fields = json!({ "out": output::shown(&args.out), "seed": args.seed.value, "methods": Value::Object(methods) });
     output::result(common, "demo", fields, || {
         let header = ["method", "NLL bound (nats)", "MMD", "MMD floor", "drift", "seconds"];
         let rows = scores.iter().map(|s| {
             vec![
                 s.label.to_owned(),
-                format!("{:.3}", s.nll),
-                format!("{:.4}", s.mmd),
-                format!("{:.4}", s.mmd_floor),
-                format!("{:.1e}", s.drift),
+                significant(s.nll),
+                significant(s.mmd),
+                significant(s.mmd_floor),
+                significant(s.drift),
                 format!("{:.1}", s.seconds),
             ]
         });
         format!(
-            "{}\nlower is better; MMD is a mean over ten draws; drift is the mean distance of samples from the sphere before\n\
+            "{}\nseed {}; lower is better; MMD is a mean over ten draws; drift is the mean distance of samples from the sphere before\n\
              projection; MAD with a uniform base and DSM differ in the base score alone\n\
              map: {}\nsamples: samples-NAME.csv; run folders: {}\n\
              next: mad report {} writes a page with everything about a run",
             output::table(&header, rows),
+            args.seed.value,
             args.out.join("map.png").display(),
             scores.iter().map(|s| s.folder).collect::<Vec<_>>().join(", "),
             args.out.join(scores[0].folder).display()

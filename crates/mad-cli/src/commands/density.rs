@@ -3,6 +3,7 @@
 use super::opened::Opened;
 use crate::args::{Common, Density};
 use crate::error::CliError;
+use crate::number::significant;
 use crate::output;
 use crate::overwrite::require_apart;
 use mad_core::table::{Cell, writer};
@@ -14,8 +15,10 @@ const BLOCK: usize = 4096;
 
 pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     let inputs: Vec<&Path> = args.at.as_deref().into_iter().collect();
-    require_apart(&args.out, Some(&args.run), &inputs)?;
-    let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
+    let out = &args.out.path;
+    output::require_apart_from_json(common, out)?;
+    require_apart(out, Some(&args.run), &[inputs, args.given.pictures()].concat())?;
+    let opened = Opened::given(common, &args.run, &args.given)?;
     let manifold = opened.run.manifold().as_ref();
     let (points, mut header, mut rows) = match (&args.at, args.grid) {
         (Some(file), _) => {
@@ -46,9 +49,9 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
         )));
     }
     header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
-    // What cannot be written is said before hours have passed.
-    let mut file = writer(&args.out, &header)?;
-    let densities = opened.densities(common, &points, args.steps as usize);
+    // A file that cannot be written is refused before hours have passed.
+    let mut file = writer(out, &header)?;
+    let densities = opened.densities(common, &points, args.flow_steps as usize);
     if let Some(row) = densities.iter().position(|d| !d.0.is_finite()) {
         return Err(CliError::NotFinite { row: row + 1 });
     }
@@ -61,19 +64,19 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     file.finish()?;
 
     let mean = densities.iter().map(|d| d.0).sum::<f64>() / densities.len() as f64;
-    let integral = opened.integral(common, args.steps as usize);
+    let integral = opened.integral(common, args.flow_steps as usize);
     let normaliser = opened.model.normaliser();
     let fields = json!({
-        "n": densities.len(), "mean_log_density": mean, "out": output::shown(&args.out), "steps": args.steps,
+        "points": densities.len(), "mean_log_density": mean, "out": output::shown(out), "flow_steps": args.flow_steps,
         "training": opened.training(), "outside": opened.outside(),
         "integral": integral.map(|i| i.value), "integral_standard_error": integral.map(|i| i.error),
         "normaliser": normaliser.map(|z| z.value()), "normaliser_standard_error": normaliser.map(|z| z.standard_error()),
     });
     let what = if args.grid.is_some() { "cells of equal volume" } else { "points" };
-    let mut text = format!("{} {what}, mean log-density {mean:.4} nats w.r.t. volume", densities.len());
+    let mut text = format!("{} {what}, mean log-density {} nats w.r.t. volume", densities.len(), significant(mean));
     let note = opened.density_note(integral);
     if !note.is_empty() {
         text += &format!(", {note}");
     }
-    output::result_of_data(common, "density", &args.out, fields, || text)
+    output::result_of_data(common, "density", out, fields, || text)
 }

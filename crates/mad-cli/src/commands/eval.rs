@@ -1,19 +1,18 @@
-//! `mad eval`: an honest score of a model, or of a file of samples, against points it has not seen.
+//! `mad eval`: the score of a model, or of a file of samples, against points that it was not trained on.
 
 use super::opened::{Opened, SamplerChoice, part_named};
-use super::scores::{OF_RUNS, Scores, closest_table, compare};
+use super::scores::{LikelihoodScore, OF_RUNS, Scores, closest_table, compare};
 use crate::args::{Common, Eval};
 use crate::error::CliError;
 use crate::input::tell_skipped;
+use crate::number::significant;
 use crate::output;
 use mad_core::Points;
-use mad_core::catalogue::METRICS;
+use mad_core::catalogue::Measurement;
 use mad_core::copies;
 use mad_core::load::{self, Loaded};
-use mad_core::metrics::MetricError;
-use mad_core::registry::unknown;
 use mad_nn::Part;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
@@ -23,59 +22,52 @@ pub fn run(common: &Common, args: &Eval) -> Result<(), CliError> {
     if let Some(opened) = opened.as_ref().filter(|opened| opened.run.config().is_on_pictures()) {
         return super::pose::eval(common, args, opened);
     }
-    if args.draws.is_some() {
-        return Err(CliError::Usage("--draws is for pose runs; --n is the number of samples".into()));
+    if args.pictures.is_some() {
+        return Err(CliError::Usage("--pictures is for runs on pictures; -n is the number of samples".into()));
     }
-    check_names(&args.metrics)?;
-    let (scores, training, outside) =
-        if opened.is_some() { of_run(common, args)? } else { (of_file(common, args)?, Value::Null, json!([])) };
-    let mut fields = Map::new();
-    for m in &scores.measurements {
-        fields.insert(m.name.clone(), json!({ "value": m.value, "note": m.note }));
-    }
+    let against = args.against.clone().unwrap_or_else(|| "test".into());
+    let (scores, training, outside) = match opened.is_some() {
+        true => of_run(common, args, &against)?,
+        false => (of_file(common, args)?, Value::Null, json!([])),
+    };
     let fields = json!({
-        "against": args.against.to_string_lossy(), "metrics": Value::Object(fields), "likelihood": scores.likelihood,
+        "against": against.to_string_lossy(), "seed": args.seed.value, "metrics": as_json(&scores.measurements),
+        "likelihood": scores.likelihood.as_ref().map(LikelihoodScore::to_json),
         "closest": scores.closest, "training": training, "outside": outside,
     });
     output::result(common, "eval", fields, || {
-        let rows = scores.measurements.iter().map(|m| vec![m.name.clone(), format!("{:.6}", m.value), m.note.clone()]);
-        let table = (rows.len() > 0).then(|| output::table(&["metric", "value", ""], rows));
-        let closest = scores.closest.as_ref().map(|closest| closest_table(closest, &args.against.to_string_lossy()));
+        let rows = scores.measurements.iter().map(|m| vec![m.name.clone(), significant(m.value), m.note.clone()]);
+        let heading = format!("samples with seed {}", args.seed.value);
+        let table = (rows.len() > 0).then(|| output::table(&["metric", "value", &heading], rows));
+        let closest = scores.closest.as_ref().map(|closest| closest_table(closest, &against.to_string_lossy()));
         [table, closest].into_iter().flatten().collect::<Vec<_>>().join("\n")
     })
 }
 
-fn check_names(names: &[String]) -> Result<(), CliError> {
-    let own = OF_RUNS.map(|(name, _)| name);
-    for name in names.iter().filter(|name| !own.contains(&name.as_str())) {
-        if METRICS.iter().all(|metric| metric.name != name) {
-            return Err(MetricError::Unknown(unknown(METRICS, name, &own)).into());
-        }
-    }
-    Ok(())
+/// Measurements as an object, by name.
+pub(super) fn as_json(measurements: &[Measurement]) -> Value {
+    let fields = measurements.iter().map(|m| (m.name.clone(), json!({ "value": m.value, "note": m.note })));
+    Value::Object(fields.collect())
 }
 
 /// The scores of a run, how far it is trained, and its conditions outside the data.
-fn of_run(common: &Common, args: &Eval) -> Result<(Scores, Value, Value), CliError> {
+fn of_run(common: &Common, args: &Eval, against: &OsStr) -> Result<(Scores, Value, Value), CliError> {
     let opened = Opened::unconditional(common, &args.what)?;
     if args.manifold.is_some() {
-        let own = opened.run.manifold().spec();
-        output::notice(
-            common,
-            format!("--manifold is for files of samples; {} is a run on {own}", args.what.display()),
-        );
+        let (run, own) = (args.what.display(), opened.run.manifold().spec());
+        return Err(CliError::Usage(format!("--manifold is for files of samples; {run} is a run on {own}")));
     }
-    let reference = opened.part_or_file(common, &args.against, &args.reading)?;
-    if let Some(text) = seen(&opened, &args.against, &reference)? {
+    let reference = opened.part_or_file(common, against, &args.reading)?;
+    if let Some(text) = trained_on(&opened, against, &reference)? {
         output::notice(common, text);
     }
-    let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
-    let scores = Scores::of(&opened, &reference, &args.metrics, choice, args.n, args.seed)?;
+    let choice = SamplerChoice::from(&args.sampling);
+    let scores = Scores::of(&opened, &reference, &args.metrics, choice, args.samples, args.seed.value)?;
     Ok((scores, opened.training(), opened.outside()))
 }
 
 /// A warning if some rows of a file were trained on.
-fn seen(opened: &Opened, against: &OsStr, reference: &Points) -> Result<Option<String>, CliError> {
+fn trained_on(opened: &Opened, against: &OsStr, reference: &Points) -> Result<Option<String>, CliError> {
     if part_named(against).is_some() || opened.run.manifold().intrinsic_dim() == 0 {
         return Ok(None);
     }
@@ -103,15 +95,18 @@ fn of_file(common: &Common, args: &Eval) -> Result<Scores, CliError> {
         let problem = "a file of samples has neither a likelihood nor training rows";
         return Err(CliError::Usage(format!("{name} needs a run folder; {problem}")));
     }
-    let Some(spec) = &args.manifold else {
-        return Err(CliError::Usage(format!(
-            "--manifold SPEC is missing; {} is a file and does not know its manifold",
-            args.what.display()
-        )));
+    let missing = |flag: &str, what: &str| {
+        CliError::Usage(format!("{flag} is missing; {} is a file and has no {what} of its own", args.what.display()))
     };
+    let spec = args.manifold.as_deref().ok_or_else(|| missing("--manifold SPEC", "manifold"))?;
+    let against = args.against.as_deref().ok_or_else(|| missing("--against FILE", "test part"))?;
+    let drawn = [("-n", args.samples.is_some()), ("--sampler", args.sampling.sampler.is_some())];
+    if let Some((flag, _)) = drawn.into_iter().chain([("--nfe", args.sampling.nfe.is_some())]).find(|(_, given)| *given)
+    {
+        return Err(CliError::Usage(format!("{flag} is for runs; {} is a file of samples", args.what.display())));
+    }
     // The reference decides columns, categories and scales of real columns; samples are read in the same way.
-    let (_, Loaded { manifold, mut columns, mut points, .. }) =
-        args.reading.load(common, args.against.as_ref(), spec)?;
+    let (_, Loaded { manifold, mut columns, mut points, .. }) = args.reading.load(common, against.as_ref(), spec)?;
     let all: Vec<usize> = (0..points.len()).collect();
     columns.fit(&mut points, &all);
     let mut table = args.reading.read(common, &args.what)?;
@@ -125,6 +120,6 @@ fn of_file(common: &Common, args: &Eval) -> Result<Scores, CliError> {
     };
     samples.rows_mut().for_each(|x| manifold.canonicalise(x));
     let measurements =
-        compare(manifold.as_ref(), std::slice::from_ref(&samples), &points, None, &args.metrics, args.seed)?;
+        compare(manifold.as_ref(), std::slice::from_ref(&samples), &points, None, &args.metrics, args.seed.value)?;
     Ok(Scores { measurements, likelihood: None, closest: None })
 }

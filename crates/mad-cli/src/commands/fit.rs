@@ -1,11 +1,12 @@
 //! `mad fit`: from a file of points to a run folder with a trained model.
 
-use super::opened::seed_or_fresh;
 use super::pose;
+use super::scores::validation_score;
 use crate::args::{Common, Fit};
 use crate::error::CliError;
 use crate::input;
 use crate::interrupt::Interrupt;
+use crate::number::significant;
 use crate::output;
 use crate::overwrite::{is_run, require_apart};
 use crate::progress::Meter;
@@ -17,10 +18,11 @@ use mad_core::table::{SplitSummary, Table, duplicates};
 use mad_nn::condition::Condition;
 use mad_nn::config::Partial;
 use mad_nn::device::DeviceChoice;
+use mad_nn::method::MethodSpec;
 use mad_nn::run::{Parts, require_free, require_resumable};
 use mad_nn::train::{Observer, Outcome, StepReport, TrainedRun, Validation};
 use mad_nn::{Contents, Run};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 
@@ -34,7 +36,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let solid = args.data.to_str().and_then(crate::source::solid_of);
     let device: DeviceChoice = args.device.parse()?;
-    let mut settings = asked(args)?;
+    let mut settings = given(args)?;
     let begun = args.out.join("run.json").is_file();
     // Before the data are read and a base is fitted, which may take minutes.
     if !args.resume {
@@ -45,29 +47,27 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     }
     let (mut kept_manifold, mut kept_base) = (None, None);
     if args.resume && begun {
-        // A resumed run keeps the settings it began with; what was asked for now must agree with them.
+        // A resumed run keeps the settings it began with; those given now must agree with them.
         let run = Run::open(&args.out)?;
         if let Some(text) = run.info().other_machine() {
             output::notice(common, text);
         }
         let kept = run.config().to_toml();
         (kept_manifold, kept_base) = (Some(run.config().manifold.clone()), Some(run.base_choice()?));
-        let asked = settings.take("manifold");
+        let given = settings.take("manifold");
         settings = Partial::from_toml(&kept, "the run's config.toml")?.merge(settings);
         settings.take("manifold");
-        if let Some(asked) = asked {
-            settings.flag("--set", "manifold", asked)?;
+        if let Some(given) = given {
+            settings.flag("--set", "manifold", given)?;
         }
     }
-    let seed = settings.integer("seed").unwrap_or_else(|| seed_or_fresh(common, None));
-    settings.flag("--seed", "seed", seed as i64)?;
+    let seed = settings.integer("seed").unwrap_or(0);
     if let Some(solid) = solid {
         let contents = pose::contents(args, solid, settings)?;
         return trained(common, args, device, &contents, None, 0.0);
     }
     let (mut table, own) = input::table_of(common, &args.reading, &args.data, args.rows, seed)?;
-    let asked_for = settings.take("manifold");
-    let typed = args.manifold.clone().or(asked_for);
+    let typed = args.manifold.clone().or(settings.take("manifold"));
     let spec = match typed.clone().or(own).or_else(|| kept_manifold.clone()) {
         Some(spec) => spec,
         None => suggested(common, args, &table)?,
@@ -100,15 +100,14 @@ fn trained(
 ) -> Result<(), CliError> {
     let outcome = train_contents(common, device, contents, &args.out, args.resume, &Interrupt::listen()?);
     if matches!(outcome, Ok(_) | Err(CliError::Interrupted { .. })) {
-        let flags = args.reading.flags();
         let data = args.data.to_string_lossy().into_owned();
-        Source { data, manifold, rows: args.rows, flags }.keep(&args.out)?;
+        Source::new(data, manifold, args.rows, args.reading.flags()).keep(&args.out)?;
     }
     let fit = outcome?;
     report(common, args, contents, &fit, prepared)
 }
 
-/// The manifold that the names of the columns leave no doubt about.
+/// The manifold, where the names of the columns leave no doubt.
 fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliError> {
     let options = args.reading.column_options();
     options.require_in(table)?;
@@ -121,7 +120,7 @@ fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliEr
             Err(CliError::Usage(format!("manifold {}: {}", question.spec, question.reason)))
         }
         _ => Err(CliError::Usage(format!(
-            "--manifold SPEC is missing, and the names of the columns do not say it; `mad data check {}` lists what is \
+            "--manifold SPEC is missing, and the names of the columns leave it open; `mad data check {}` lists what is \
              possible",
             input::quoted(&args.data.to_string_lossy())
         ))),
@@ -129,7 +128,7 @@ fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliEr
 }
 
 /// Settings from the file, then from `--set`, then from flags; the later one wins.
-fn asked(args: &Fit) -> Result<Partial, CliError> {
+fn given(args: &Fit) -> Result<Partial, CliError> {
     let mut settings = match &args.config {
         None => Partial::new(),
         Some(path) => Partial::from_toml(&config_text(path)?, &path.display().to_string())?,
@@ -137,9 +136,11 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
     for assignment in &args.set {
         settings.set(assignment)?;
     }
-    for (flag, key, value) in
-        [("--method", "method", &args.method), ("--base", "base", &args.base), ("--targets", "targets", &args.targets)]
-    {
+    if let Some(method) = &args.method {
+        let refused = |known: String| CliError::Usage(format!("--method {method}: allowed is {known}"));
+        MethodSpec::parse(method).map_err(refused)?;
+    }
+    for (flag, key, value) in [("--method", "method", &args.method), ("--base", "base", &args.base)] {
         if let Some(value) = value {
             settings.flag(flag, key, value.as_str())?;
         }
@@ -151,16 +152,19 @@ fn asked(args: &Fit) -> Result<Partial, CliError> {
         [("--steps", "steps", args.steps), ("--batch", "batch", args.batch), ("--seed", "seed", args.seed)]
     {
         if let Some(value) = value {
-            let value =
-                i64::try_from(value).map_err(|_| CliError::Usage(format!("{flag} {value}: at most {}", i64::MAX)))?;
-            settings.flag(flag, key, value)?;
+            settings.flag(flag, key, as_setting(flag, value)?)?;
         }
     }
     Ok(settings)
 }
 
+/// A number as settings hold it.
+pub fn as_setting(flag: &str, value: u64) -> Result<i64, CliError> {
+    i64::try_from(value).map_err(|_| CliError::Usage(format!("{flag} {value}: at most {}", i64::MAX)))
+}
+
 /// The text of a file of settings.
-pub(super) fn config_text(path: &Path) -> Result<String, CliError> {
+fn config_text(path: &Path) -> Result<String, CliError> {
     let unusable = |problem: String| CliError::Usage(format!("--config {}: {problem}", path.display()));
     let bytes = read_any(path, MAX_CONFIG).map_err(|error| match error {
         ReadError::Io(source) => CliError::io(path, source),
@@ -179,7 +183,7 @@ fn without(notice: &str, condition: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("{UNUSED}{}", names.join(", ")))
 }
 
-/// What the run is made from; tells what was noticed about the data on the way.
+/// What the run is made from, with notices about the data.
 pub fn contents(
     common: &Common,
     table: &Table,
@@ -294,8 +298,8 @@ impl Observer for Watcher<'_> {
         let nll = self.nll;
         if let Some(meter) = &mut self.meter {
             meter.advance(report.step, || match nll {
-                Some(nll) => format!("loss {loss:.4} nll {nll:.3}"),
-                None => format!("loss {loss:.4}"),
+                Some(nll) => format!("loss {} nll {}", significant(loss), significant(nll)),
+                None => format!("loss {}", significant(loss)),
             });
         }
     }
@@ -305,22 +309,14 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Whether the likelihood in a line of `metrics.jsonl` is a bound. Older runs do not say it; those of mad and dsm were scored by one.
-pub(super) fn is_bound(line: &Value) -> bool {
-    line["is_bound"] != false
-}
-
 fn report(common: &Common, args: &Fit, contents: &Contents, fit: &TrainedRun, prepared: f64) -> Result<(), CliError> {
     let selected = fit.run.selected_step().map_err(mad_nn::run::RunError::from)?;
-    let metrics = fit.run.metrics()?;
-    let score = metrics.iter().rfind(|line| line["step"] == selected && line["nll"].is_number());
-    let nll = score.and_then(|line| Some((line["nll"].as_f64()?, is_bound(line))));
-    let value_if = |bound: bool| nll.filter(|nll| nll.1 == bound).map(|nll| nll.0);
+    let score = validation_score(&fit.run)?;
     let fields = json!({
         "run": output::shown(&args.out), "manifold": contents.manifold.spec(), "method": contents.config.method,
         "seed": contents.config.seed, "device": args.device, "steps": fit.step, "selected_step": selected,
-        "validation_nll_bound": value_if(true), "validation_nll": value_if(false), "seconds": fit.seconds,
-        "base_seconds": prepared, "split": { "rule": contents.config.split, "parts": contents.split },
+        "validation": score.map(|score| score.to_json()), "seconds": fit.seconds, "base_seconds": prepared,
+        "split": { "rule": contents.config.split, "parts": contents.split },
         "rows": {
             "train": contents.parts.train.len(), "validation": contents.parts.validation.len(),
             "test": contents.parts.test.len(),
@@ -328,14 +324,14 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &TrainedRun, pr
     });
     output::result(common, "fit", fields, || {
         let pictures = contents.config.is_on_pictures();
-        let nll = nll.map_or(String::new(), |(nll, bound)| {
-            let bound = if bound { " bound" } else { "" };
-            format!(", validation NLL{bound} {nll:.4} nats")
-        });
+        let nll = score.map_or(String::new(), |score| format!(", {score}"));
         let remark = match contents.config.steps {
             0 if !fit.run.layout().is_empty() => " (untrained: the base measure and random weights)".to_owned(),
-            asked if fit.step < asked => {
-                format!(" of {asked} (the validation score had not improved for {} looks)", contents.config.patience)
+            steps if fit.step < steps => {
+                format!(
+                    " of {steps} (the validation score had not improved in {} validations)",
+                    contents.config.patience
+                )
             }
             _ => String::new(),
         };
@@ -350,9 +346,9 @@ fn report(common: &Common, args: &Fit, contents: &Contents, fit: &TrainedRun, pr
         };
         let given = if pictures { " --given picture=FILE" } else { "" };
         format!(
-            "{0}: {done}{nll}\nnext: mad eval {0} --against test; mad sample {0} --n 1000{given} --out samples.csv; \
-             mad report {0}",
-            input::quoted(&args.out.display().to_string())
+            "{0}: {done}{nll}, seed {1}\nnext: mad eval {0}; mad sample {0} -n 1000{given} -o samples.csv; mad report {0}",
+            input::quoted(&args.out.display().to_string()),
+            contents.config.seed
         )
     })
 }

@@ -1,7 +1,7 @@
 //! `mad list`: the registries, as they are.
 
 use super::scores::OF_RUNS;
-use crate::args::{Common, List, ListKind};
+use crate::args::{BASES, Common, DEVICES, List, ListKind};
 use crate::error::CliError;
 use crate::output;
 use mad_core::catalogue::{MANIFOLDS, METRICS, datasets::DATASETS};
@@ -17,12 +17,14 @@ const ALL: &[ListKind] = &[
     ListKind::Manifolds,
     ListKind::Samplers,
     ListKind::Methods,
+    ListKind::Bases,
     ListKind::Networks,
     ListKind::Datasets,
     ListKind::Metrics,
     ListKind::Settings,
     ListKind::Solids,
     ListKind::Encoders,
+    ListKind::Devices,
 ];
 
 pub fn run(common: &Common, args: &List) -> Result<(), CliError> {
@@ -79,6 +81,8 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
             });
             ("methods", named.chain(options).chain(recipes).collect())
         }
+        ListKind::Bases => ("bases", BASES.iter().map(|(name, summary)| pair(name, summary)).collect()),
+        ListKind::Devices => ("devices", DEVICES.iter().map(|(name, summary)| pair(name, summary)).collect()),
         ListKind::Networks => ("networks", NETWORKS.iter().map(|e| pair(e.name, e.summary)).collect()),
         ListKind::Datasets => {
             let name = |e: &mad_core::catalogue::datasets::DatasetEntry| match e.parameters {
@@ -88,9 +92,7 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
                     format!("{}:{}", e.name, words.join(","))
                 }
             };
-            let pictures = pair(super::symsol::NAME, super::symsol::SUMMARY);
-            let tables = DATASETS.iter().map(|e| (name(e), e.summary.to_owned()));
-            ("datasets", tables.chain(std::iter::once(pictures)).collect())
+            ("datasets", DATASETS.iter().map(|e| (name(e), e.summary.to_owned())).collect())
         }
         ListKind::Metrics => {
             let of_runs = OF_RUNS.iter().map(|(name, summary)| (name.to_string(), format!("{summary}; needs a run")));

@@ -4,7 +4,7 @@ use super::integral::Integral;
 use super::outside::{Outside, tell_outside};
 use super::pose::{PICTURE, picture};
 use super::sample::condition;
-use crate::args::{Common, Reading};
+use crate::args::{Common, Given, Reading, Sampling};
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Meter;
@@ -38,7 +38,7 @@ pub struct Opened {
     outside: Vec<Outside>,
 }
 
-/// Which sampler to use, where the user said so.
+/// Which sampler to use, where the user chose one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SamplerChoice<'a> {
     /// Name of the sampler.
@@ -48,7 +48,7 @@ pub struct SamplerChoice<'a> {
 }
 
 impl Opened {
-    /// Opens the run folder at `path` for answers of the model, and says if it was not trained to the end.
+    /// Opens the run folder at `path` for use of the model, with a notice if training is not finished.
     pub fn noticed(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::new(path)?;
         tell_unfinished(common, path, opened.status);
@@ -65,7 +65,7 @@ impl Opened {
         json!(self.outside)
     }
 
-    /// As [`Opened::noticed`], for answers of the model without its condition; says so if it has one.
+    /// As [`Opened::noticed`], for use of the model without its condition, with a notice if it has one.
     pub fn unconditional(common: &Common, path: &Path) -> Result<Self, CliError> {
         let opened = Self::noticed(common, path)?;
         if opened.run.config().is_on_pictures() {
@@ -86,16 +86,15 @@ impl Opened {
             output::notice(
                 common,
                 format!(
-                    "no value of {names} is given, so the model speaks for their mean (`mad sample` and `mad density` take --given)"
+                    "no value of {names} is given, so the model is averaged over them (`mad sample` and `mad density` take --given)"
                 ),
             );
         }
         Ok(opened)
     }
 
-    /// As [`Opened::noticed`], conditional on the values in `given` (`name=value`) with this guidance weight; without values as
-    /// [`Opened::unconditional`].
-    pub fn given(common: &Common, path: &Path, given: &[String], guidance: Option<f64>) -> Result<Self, CliError> {
+    /// As [`Opened::noticed`], conditional on the values given; without values as [`Opened::unconditional`].
+    pub fn given(common: &Common, path: &Path, Given { values: given, guidance }: &Given) -> Result<Self, CliError> {
         let guidance = guidance.unwrap_or(1.0);
         if !guidance.is_finite() {
             return Err(CliError::Usage(format!("--guidance {guidance}: give a finite number")));
@@ -105,7 +104,7 @@ impl Opened {
             false => Self::noticed(common, path)?,
         };
         if opened.run.config().is_on_pictures() {
-            let file = match given {
+            let file = match given.as_slice() {
                 [word] => word.strip_prefix(PICTURE).and_then(|rest| rest.strip_prefix('=')),
                 _ => None,
             };
@@ -143,7 +142,7 @@ impl Opened {
         &self.run.columns().points
     }
 
-    /// Reads a file of points, in the columns of the training file unless `reading` says otherwise.
+    /// Reads a file of points, in the columns of the training file unless `reading` chooses others.
     pub fn read(&self, common: &Common, path: &Path, reading: &Reading) -> Result<(Table, Points), CliError> {
         let mut table = reading.read(common, path)?;
         let points = reading.points_of(common, &mut table, self.columns(), self.run.manifold().as_ref())?;
@@ -199,7 +198,7 @@ impl Opened {
         found.map(Integral::from)
     }
 
-    /// What is said of the density beside its values: the integral, and how much of its mass it has in common with the samples for
+    /// What is reported of the density in addition to its values: the integral, and how much of its mass it has in common with the samples for
     /// certain. Both are empty where nothing was estimated.
     pub fn density_note(&self, integral: Option<Integral>) -> String {
         let integral = integral.map(|integral| integral.to_string());
@@ -215,7 +214,7 @@ impl Opened {
     }
 }
 
-/// Warns that a run was interrupted, so that nobody takes its answers for those of a trained model.
+/// Warns that a run was interrupted, so that nobody takes it for a trained model.
 pub fn tell_unfinished(common: &Common, path: &Path, status: TrainingStatus) {
     let TrainingStatus { step, steps, finished } = status;
     if !finished {
@@ -234,21 +233,15 @@ pub fn part_named(text: &OsStr) -> Option<Part> {
     Part::ALL.into_iter().find(|part| text == part.name())
 }
 
+impl<'a> From<&'a Sampling> for SamplerChoice<'a> {
+    fn from(flags: &'a Sampling) -> Self {
+        Self { name: flags.sampler.as_deref(), nfe: flags.nfe }
+    }
+}
+
 impl<'a> SamplerChoice<'a> {
     /// A request for samples on the manifold.
     pub fn request(self, seed: u64) -> SampleRequest<'a> {
         SampleRequest { sampler: self.name, nfe: self.nfe.map(|nfe| nfe as usize), seed, projected: true }
     }
-}
-
-/// The seed given, or a fresh one that is said aloud.
-pub fn seed_or_fresh(common: &Common, seed: Option<u64>) -> u64 {
-    seed.unwrap_or_else(|| {
-        let nanos = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |t| t.as_secs().wrapping_mul(1_000_000_007) ^ u64::from(t.subsec_nanos()));
-        let seed = nanos % 1_000_000_000;
-        output::notice(common, format!("seed {seed} (repeat with --seed {seed})"));
-        seed
-    })
 }

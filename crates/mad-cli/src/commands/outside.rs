@@ -1,4 +1,4 @@
-//! Conditions where the model has seen nothing.
+//! Conditions outside the range of the training rows.
 
 use crate::args::Common;
 use crate::error::CliError;
@@ -37,8 +37,8 @@ pub fn tell_outside(common: &Common, run: &Run, condition: &[f64]) -> Result<Vec
             output::notice(
                 common,
                 format!(
-                    "warning: --given {column}={value}: the training rows have {column} from {least} to {most}; what the model \
-                     says outside of this range is not supported by data"
+                    "warning: --given {column}={value}: the training rows have {column} from {least} to {most}; there the model \
+                     is not supported by data"
                 ),
             );
             outside.push(Outside { column, value, range: [least, most] });

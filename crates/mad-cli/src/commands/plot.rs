@@ -1,9 +1,9 @@
-//! `mad plot`: pictures of a run.
+//! `mad plot`: figures of a run.
 
-use super::fit::is_bound;
 use super::opened::{Opened, SamplerChoice};
 use super::pose;
-use crate::args::{Common, Plot, PlotWhat};
+use super::scores::is_bound;
+use crate::args::{Common, Given, Plot, PlotWhat};
 use crate::error::CliError;
 use crate::output;
 use crate::overwrite::require_apart;
@@ -12,6 +12,7 @@ use crate::plot::{
     density_map, density_of_angles, points_figure,
 };
 use crate::source::Source;
+use clap::ValueEnum;
 use mad_core::Points;
 use mad_core::catalogue::View;
 use mad_nn::Part;
@@ -22,7 +23,7 @@ use std::path::Path;
 /// Cells of the grid on which a density is shaded.
 const DENSITY_CELLS: usize = 12_000;
 
-/// Poses beside a picture.
+/// Poses drawn with a picture.
 const POSES: usize = 400;
 
 /// Steps of a flow for a picture, for methods that follow one.
@@ -33,7 +34,8 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     Format::of(&out)?;
     require_apart(&out, Some(&args.run), &[])?;
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
-    if !args.given.is_empty() && args.what == PlotWhat::Samples {
+    refuse_unused(args)?;
+    if !args.given.is_empty() {
         return given(common, args, &out);
     }
     let opened = match args.what {
@@ -43,12 +45,12 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     match args.what {
         PlotWhat::Samples => {
             let data = opened.run.part(Part::Train)?;
-            let n = args.n.unwrap_or_else(|| data.len().min(10_000));
-            let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
+            let n = args.samples.unwrap_or_else(|| data.len().min(10_000));
+            let samples = opened.sample(SamplerChoice::default(), args.seed.value, n)?.0;
             let method = opened.run.config().method.to_uppercase();
             beside(&opened, &data, &[(&method, &samples)], &[&out])?;
         }
-        PlotWhat::Density => density(common, &opened, args.n, &out)?,
+        PlotWhat::Density => density(common, &opened, args.grid.map(|n| n as usize), &out)?,
         PlotWhat::Curves => {
             let title = args.run.display().to_string();
             let steps = opened.run.config().steps;
@@ -60,21 +62,36 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
     output::result(common, "plot", fields, || format!("wrote {}", out.display()))
 }
 
-/// Draws a picture beside the poses that it may show.
+/// Refuses flags that the drawing does not use.
+fn refuse_unused(args: &Plot) -> Result<(), CliError> {
+    let unused = [
+        ("-n", args.samples.is_some(), PlotWhat::Samples),
+        ("--given", !args.given.is_empty(), PlotWhat::Samples),
+        ("--grid", args.grid.is_some(), PlotWhat::Density),
+    ];
+    let name = |what: PlotWhat| what.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    match unused.into_iter().find(|(_, given, of)| *given && *of != args.what) {
+        Some((flag, _, of)) => Err(CliError::Usage(format!("{flag} is for --what {}", name(of)))),
+        None => Ok(()),
+    }
+}
+
+/// Draws a picture with the poses that it may show.
 fn given(common: &Common, args: &Plot, out: &Path) -> Result<(), CliError> {
-    let opened = Opened::given(common, &args.run, &args.given, None)?;
-    let file = args.given.first().and_then(|word| word.split_once('=')).map_or("", |(_, file)| file);
-    require_apart(out, Some(&args.run), &[Path::new(file)])?;
+    let given = Given { values: args.given.clone(), guidance: None };
+    require_apart(out, Some(&args.run), &given.pictures())?;
+    let opened = Opened::given(common, &args.run, &given)?;
     if !opened.run.config().is_on_pictures() {
         return Err(CliError::Usage("--given is for runs on pictures; `mad sample` takes columns".into()));
     }
-    let (poses, _) = opened.model.draw(&SampleRequest::new(args.seed), args.n.unwrap_or(POSES))?;
-    pose::draw(&opened.run, pose::picture(&opened.run, Path::new(file))?, poses).save(out)?;
+    let file = given.pictures().first().copied().unwrap_or(Path::new(""));
+    let (poses, _) = opened.model.draw(&SampleRequest::new(args.seed.value), args.samples.unwrap_or(POSES))?;
+    pose::draw(&opened.run, pose::picture(&opened.run, file)?, poses).save(out)?;
     let fields = json!({ "out": output::shown(out), "training": opened.training(), "outside": opened.outside() });
     output::result(common, "plot", fields, || format!("wrote {}", out.display()))
 }
 
-/// Draws data beside samples of one or more models, once for every file.
+/// Draws data next to samples of one or more models, once for every file.
 pub fn beside(opened: &Opened, data: &Points, models: &[(&str, &Points)], out: &[&Path]) -> Result<(), CliError> {
     let (look, columns) = (Look::of(opened), opened.columns());
     let data = columns.in_file_units(data);
@@ -95,7 +112,7 @@ pub struct Look {
     view: View,
     names: Vec<String>,
     levels: Vec<Vec<String>>,
-    /// The points of a finite set in the plane, so that empty ones are seen too.
+    /// The points of a finite set in the plane, so that empty ones are visible too.
     support: Option<Points>,
 }
 
@@ -116,7 +133,7 @@ impl Look {
         Self { view, names, levels, support }
     }
 
-    /// Data beside samples of one or more models, in the units of the file.
+    /// Data next to samples of one or more models, in the units of the file.
     pub fn beside<'a>(
         &'a self,
         title: &str,

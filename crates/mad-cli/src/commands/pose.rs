@@ -1,17 +1,22 @@
-//! What commands do with runs on pictures: their settings, their scores, and pictures that are asked about.
+//! What commands do with runs on pictures: their settings, their scores, and pictures of the user.
 
-use super::opened::Opened;
-use super::opened::SamplerChoice;
+use super::eval::as_json;
+use super::opened::{Opened, SamplerChoice};
+use super::scores::nll_name;
 use crate::args::{Common, Eval, Fit, Reading};
 use crate::error::CliError;
+use crate::number::significant;
 use crate::output;
 use crate::plot::{FAN, Figure, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::Points;
+use mad_core::catalogue::{Measurement, drift_measurements};
 use mad_nn::condition::{Condition, picture_from};
 use mad_nn::config::Partial;
+use mad_nn::method::SampleRequest;
 use mad_nn::pose::{PoseReport, TEST_DRAWS, score_pose};
 use mad_nn::run::RunError;
 use mad_nn::{Contents, Run};
+use serde_json::json;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -48,7 +53,7 @@ pub fn contents(args: &Fit, solid: &str, mut settings: Partial) -> Result<Conten
 
 /// Scores a run on its test pictures.
 pub fn eval(common: &Common, args: &Eval, opened: &Opened) -> Result<(), CliError> {
-    if args.against != "test" {
+    if args.against.as_ref().is_some_and(|against| against != "test") {
         return Err(CliError::Usage(
             "a run on pictures is scored --against test: its own pictures, which training never saw".into(),
         ));
@@ -58,51 +63,63 @@ pub fn eval(common: &Common, args: &Eval, opened: &Opened) -> Result<(), CliErro
         ("--metrics", !args.metrics.is_empty()),
         ("a flag about columns or rows", args.reading != Reading::default()),
     ])?;
-    let draws = args.draws.map_or(TEST_DRAWS, |n| n as usize);
-    let request = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe }.request(args.seed);
-    let report = score_pose(&opened.run, None, args.n.unwrap_or(TEST_PICTURES), draws, &request)?;
-    let report = report.ok_or_else(|| CliError::Usage("the run has no test pictures to be scored on".into()))?;
-    let mut fields = serde_json::to_value(&report).expect("numbers can be written as JSON");
-    fields["training"] = opened.training();
+    let request = SamplerChoice::from(&args.sampling).request(args.seed.value);
+    let report = score(opened, args.pictures.unwrap_or(TEST_PICTURES), args.samples, &request)?;
+    let measurements = measurements(&report);
+    let fields = json!({
+        "against": "test", "seed": args.seed.value, "pictures": report.images, "samples_per_picture": report.draws,
+        "metrics": as_json(&measurements), "seconds_per_thousand": report.seconds_per_thousand,
+        "training": opened.training(),
+    });
     output::result(common, "eval", fields, || {
-        let rows = rows(&report).into_iter().map(Vec::from);
-        output::table(&["metric", "value", &format!("{} pictures", report.images)], rows)
+        let heading = format!("{} pictures, {} samples of each, seed {}", report.images, report.draws, args.seed.value);
+        let rows = measurements.into_iter().map(|m| vec![m.name, significant(m.value), m.note]);
+        output::table(&["metric", "value", &heading], rows)
     })
 }
 
-/// Metric, value and a few words on it.
-pub fn rows(report: &PoseReport) -> Vec<[String; 3]> {
+/// The score of a run on this many of its test pictures.
+pub fn score(
+    opened: &Opened,
+    pictures: usize,
+    samples: Option<usize>,
+    request: &SampleRequest,
+) -> Result<PoseReport, CliError> {
+    let report = score_pose(&opened.run, None, pictures, samples.unwrap_or(TEST_DRAWS), request)?;
+    report.ok_or_else(|| CliError::Usage("the run has no test pictures to be scored on".into()))
+}
+
+/// The numbers of a score, by name.
+pub fn measurements(report: &PoseReport) -> Vec<Measurement> {
     let score = &report.score;
-    let mut rows = vec![
-        (
-            "spread",
-            format!("{:.3}°", score.spread),
-            format!("± {:.3}, mean distance of samples to the nearest true pose", score.spread_error),
-        ),
-        ("median", format!("{:.3}°", score.median), String::new()),
-        ("95 %", format!("{:.3}°", score.percentile95), String::new()),
-        ("over 10°", format!("{:.2} %", 100.0 * score.misses), "share of samples".into()),
-        (
+    let number = |name: &str, value: f64, note: String| Measurement { name: name.into(), value, note };
+    let error = significant(score.spread_error);
+    let mut found = vec![
+        number("spread", score.spread, format!("± {error} degrees, mean distance of samples to the nearest true pose")),
+        number("median", score.median, "degrees".into()),
+        number("percentile95", score.percentile95, "degrees".into()),
+        number("far", score.misses, "share of samples farther than 10 degrees".into()),
+        number(
             "recall",
-            format!("{:.2}°", score.recall),
-            format!("from each true pose to the nearest of {} samples", report.draws),
+            score.recall,
+            format!("degrees, from each true pose to the nearest of {} samples", report.draws),
         ),
     ];
     if let Some(modes) = &score.modes {
         let note = "χ² of samples over the poses that look the same, over its mean; 1 is even";
-        rows.push(("evenness", format!("{:.2}", modes.within), note.into()));
+        found.push(number("evenness", modes.within, note.into()));
     }
     if let Some(mode) = score.mode_error {
-        rows.push(("mode error", format!("{mode:.3}°"), "of the most likely pose, or the most central sample".into()));
+        let note = "degrees, of the most likely pose, or of the most central sample";
+        found.push(number("mode_error", mode, note.into()));
     }
     if let Some(drift) = &report.drift {
-        rows.push(("drift", format!("{:.1e}", drift.mean), "mean distance to the set before projection".into()));
+        found.extend(drift_measurements(drift));
     }
     if let Some(value) = report.log_likelihood {
-        rows.push(("log-likelihood", format!("{value:.3}"), "nats w.r.t. the volume 8π²; uniform is −4.369".into()));
+        found.push(number(nll_name(false), -value, "nats w.r.t. the volume 8π²; uniform is 4.369".into()));
     }
-    rows.push(("time", format!("{:.3} s", report.seconds_per_thousand), "for 1000 samples".into()));
-    rows.into_iter().map(|(name, value, note)| [name.to_owned(), value, note]).collect()
+    found
 }
 
 /// The picture in a file, at the size that the run sees.
@@ -113,7 +130,7 @@ pub fn picture(run: &Run, file: &Path) -> Result<Vec<f32>, CliError> {
     Ok(image)
 }
 
-/// A picture beside poses.
+/// A picture with poses.
 pub fn draw<'a>(run: &Run, image: Vec<f32>, poses: Points) -> Figure<'a> {
     let config = run.config();
     let mut figure = Figure::new("Poses given a picture");

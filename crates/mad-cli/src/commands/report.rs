@@ -1,5 +1,6 @@
 //! `mad report`: a page about a run.
 
+use super::facts::facts;
 use super::opened::{Opened, SamplerChoice};
 use super::plot::{GridDensity, Look, training};
 use super::scores::Scores;
@@ -12,10 +13,10 @@ use crate::report::closest;
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
 use crate::report::settings::Settings;
-use crate::report::tables::{self, Rows, significant};
+use crate::report::tables::{self, Rows, shown};
 use crate::source::Source;
+use crate::version;
 use mad_core::Points;
-use mad_core::catalogue::MANIFOLDS;
 use mad_core::table::duplicates;
 use mad_nn::config::Setting;
 use mad_nn::train::TrainingStatus;
@@ -23,7 +24,7 @@ use mad_nn::{Part, Run};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Samples drawn unless another number is asked for.
+/// Samples drawn unless another number is given.
 const SAMPLES: usize = 5000;
 
 /// How the paper is cited.
@@ -45,7 +46,6 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
         return Err(CliError::Usage(format!("--out {}: a page is a file that ends with .html", out.display())));
     }
     require_apart(&out, Some(&args.run), &[])?;
-    // A run that is not there is told as such.
     args.out.as_deref().map_or(Ok(()), output::require_place)?;
     let Written { page, samples, mut fields } = match Run::open(&args.run)?.config().is_on_pictures() {
         true => super::report_pose::page(common, args)?,
@@ -53,13 +53,13 @@ pub fn run(common: &Common, args: &Report) -> Result<(), CliError> {
     };
     let text = page.html();
     output::write_whole(&out, text.as_bytes())?;
-    let about = json!({ "out": output::shown(&out), "bytes": text.len(), "samples": samples, "seed": args.seed });
+    let about = json!({ "out": output::shown(&out), "bytes": text.len(), "samples": samples, "seed": args.seed.value });
     fields.extend(about.as_object().cloned().unwrap_or_default());
     let fields = Value::Object(fields);
     output::result(common, "report", fields, || format!("wrote {} ({} kB)", out.display(), text.len().div_ceil(1000)))
 }
 
-/// A page, how many samples it is made of, and what `--json` says about the run.
+/// A page, how many samples it is made of, and the fields of `--json` about the run.
 pub struct Written {
     pub page: Page,
     pub samples: usize,
@@ -68,11 +68,14 @@ pub struct Written {
 
 /// The page about a run.
 fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
+    if args.pictures.is_some() {
+        return Err(CliError::Usage("--pictures is for runs on pictures; -n is the number of samples".into()));
+    }
     let opened = Opened::unconditional(common, &args.run)?;
     let subject = Subject::gather(common, &opened, args)?;
     let scores = subject.scores.as_ref().ok();
     let mut fields = Map::new();
-    fields.insert("likelihood".into(), json!(scores.map(|scores| &scores.likelihood)));
+    fields.insert("likelihood".into(), json!(scores.and_then(|scores| Some(scores.likelihood.as_ref()?.to_json()))));
     fields.insert("closest".into(), json!(scores.map(|scores| &scores.closest)));
     fields.insert("training".into(), opened.training());
     Ok(Written { page: subject.page()?, samples: subject.samples.len(), fields })
@@ -99,11 +102,11 @@ impl<'a> Subject<'a> {
         }
         let settings = Settings::of(opened.run.config(), opened.run.manifold().as_ref(), duplicates(&all).distinct);
         drop(all);
-        let n = args.n.map_or_else(|| data.len().clamp(1, SAMPLES), |n| n as usize);
+        let n = args.samples.map_or_else(|| data.len().clamp(1, SAMPLES), |n| n as usize);
         output::detail(common, format!("drawing {n} samples"));
-        let samples = opened.sample(SamplerChoice::default(), args.seed, n)?.0;
+        let samples = opened.sample(SamplerChoice::default(), args.seed.value, n)?.0;
         output::detail(common, format!("scoring on {} test rows", test.len()));
-        let scored = || Scores::of(opened, &test, &[], SamplerChoice::default(), None, args.seed);
+        let scored = || Scores::of(opened, &test, &[], SamplerChoice::default(), None, args.seed.value);
         let scores = match test.is_empty() {
             true => Err("The run has no test rows to be judged by.".to_owned()),
             false => match scored() {
@@ -127,7 +130,7 @@ impl<'a> Subject<'a> {
             self.steps()
         );
         let mut sections = vec![
-            Section { id: "samples", title: "Data beside samples", body: self.beside()? },
+            Section { id: "samples", title: "Data and samples", body: self.beside()? },
             Section { id: "scores", title: "Scores", body: self.score_table() },
         ];
         if let Some(closest) = self.scores.as_ref().ok().and_then(|scores| scores.closest.as_ref()) {
@@ -161,7 +164,7 @@ impl<'a> Subject<'a> {
         self.opened.run.config().method.to_uppercase()
     }
 
-    /// How long the run was trained, which may be less than was asked for.
+    /// How long the run was trained, which may be less than was planned.
     fn steps(&self) -> String {
         let TrainingStatus { step, steps, finished } = self.opened.status;
         match (finished, step < steps) {
@@ -188,46 +191,23 @@ impl<'a> Subject<'a> {
         let found = |name: &str| scores.iter().find(|m| m.name == name);
         for (name, title) in [("nll_bound", "NLL bound, nats"), ("nll", "NLL, nats")] {
             if let Some(m) = found(name) {
-                tiles.push(tile(title, significant(m.value), "test rows; lower is better".into()));
+                tiles.push(tile(title, shown(m.value), "test rows; lower is better".into()));
             }
         }
         let floors = scores.iter().filter_map(|m| Some((m.name.strip_suffix("_floor")?, m.value)));
         if let Some((name, floor, m)) = floors.into_iter().find_map(|(name, floor)| Some((name, floor, found(name)?))) {
-            let note = format!("floor {}; lower is better", significant(floor));
-            tiles.push(tile(&name.replace('_', " ").to_uppercase(), significant(m.value), note));
+            let note = format!("floor {}; lower is better", shown(floor));
+            tiles.push(tile(&name.replace('_', " ").to_uppercase(), shown(m.value), note));
         }
         tiles
     }
 
     fn fitted(&self) -> Result<Html, CliError> {
-        let run = &self.opened.run;
-        let (config, rows) = (run.config(), run.info().rows);
-        let selected = run.selected_step().map_err(mad_nn::run::RunError::from)?;
-        let method = config.method_spec().entry;
-        let base = match config.base.as_str() {
-            "default" => "default: uniform on the set, or its weights if it is finite".to_owned(),
-            "mixture" | "kde" => format!("{}, fitted to the training rows", config.base),
-            other => other.to_owned(),
-        };
-        let noise = format!("{} from {} to {}", config.levels, config.sigma_min, config.sigma_max);
-        let network = format!("{}, {} layers of {}", config.network, config.depth, config.width);
-        let mut facts = vec![
-            ("Data", self.source.as_ref().map_or_else(|| "not recorded".into(), |source| source.data.clone())),
-            ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
-            ("Split", config.split.clone()),
-            ("Set", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
-            ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), run.info().dim)),
-            ("Method", format!("{}: {}", config.method, method.summary)),
-            ("Base measure", base),
-            ("Noise", noise),
-            ("Network", network),
-            ("Weights", format!("averaged, of step {selected} of {}", config.steps)),
-            ("Samples here", format!("{}, seed {}", self.samples.len(), self.args.seed)),
-        ];
-        if let Some(condition) = &run.columns().condition {
-            let names = condition.encode_header().join(", ");
-            facts.push(("Condition", format!("{names}; on this page the model speaks for their mean")));
+        let mut facts = facts(&self.opened.run, self.source.as_ref())?;
+        if self.opened.run.columns().condition.is_some() {
+            facts.push(("On this page", "the model is averaged over the condition".into()));
         }
+        facts.push(("Samples here", format!("{}, seed {}", self.samples.len(), self.args.seed.value)));
         let rows: Vec<Vec<String>> = facts.into_iter().map(|(name, text)| vec![name.to_owned(), text]).collect();
         let columns = self.opened.columns();
         let roles: Vec<Vec<String>> = columns.roles().into_iter().map(|(name, role)| vec![name, role]).collect();
@@ -243,7 +223,7 @@ impl<'a> Subject<'a> {
     }
 
     fn score_table(&self) -> Html {
-        let note = "Computed from as many samples as there are test rows, which the model has not seen. A floor is the \
+        let note = "Computed from as many samples as there are test rows, which the model was not trained on. A floor is the \
                     value that training rows themselves reach in place of the samples: no model is expected to do better.";
         match &self.scores {
             Ok(scores) => tables::scores(&scores.measurements).and(paragraph(note)),
@@ -259,8 +239,8 @@ impl<'a> Subject<'a> {
         let (data, samples) = (columns.in_file_units(&self.data), columns.in_file_units(&self.samples));
         let picture = look.beside("", &data, &[(&method, &samples)])?;
         let (n, m) = (self.data.len(), self.samples.len());
-        let title = format!("Training data beside samples of the model on {spec}: {n} rows and {m} samples.");
-        let caption = format!("{n} training rows beside {m} samples of the model.");
+        let title = format!("Training data next to samples of the model on {spec}: {n} rows and {m} samples.");
+        let caption = format!("{n} training rows next to {m} samples of the model.");
         Ok(figure(picture.to_inline_svg("samples-figure", &title), &caption))
     }
 
@@ -295,7 +275,7 @@ impl<'a> Subject<'a> {
         };
         let title = "Training loss and likelihood on the validation rows over the training steps.";
         let caption = "Loss of the training steps, and the likelihood of the validation rows, or a bound on it, per unit of \
-                       the file. The weights with the best one answer unless the settings say otherwise.";
+                       the file. The weights with the best score are used unless the settings choose the last ones.";
         Ok(figure(picture.to_inline_svg("training-figure", title), caption))
     }
 
@@ -319,18 +299,18 @@ impl<'a> Subject<'a> {
         let config = self.opened.run.config();
         let words =
             self.source.as_ref().map_or_else(|| format!("DATA --manifold {}", quoted(&config.manifold)), Source::words);
-        let fit = format!("mad fit {words} --out {run}{} --seed {}", self.settings.flags(), config.seed);
-        let seed = self.args.seed;
+        let fit = format!("mad fit {words} -o {run}{} --seed {}", self.settings.flags(), config.seed);
+        let seed = self.args.seed.value;
         let lines = [
             fit,
-            format!("mad eval {run} --against test --seed {seed}"),
-            format!("mad sample {run} --n {} --seed {seed} --out samples.csv", self.samples.len()),
-            format!("mad report {run} --n {} --seed {seed}", self.samples.len()),
+            format!("mad eval {run} --seed {seed}"),
+            format!("mad sample {run} -n {} --seed {seed} -o samples.csv", self.samples.len()),
+            format!("mad report {run} -n {} --seed {seed}", self.samples.len()),
         ];
         let mut body = paragraph("The same data and seed give the same weights, samples and scores.");
         body = body.and(code(&lines.join("\n")));
         if self.source.is_none() {
-            body = body.and(paragraph("The run folder does not say where its data came from: put the file for DATA."));
+            body = body.and(paragraph("The run folder has no record of its data: put the file for DATA."));
         } else if self.source.as_ref().is_some_and(|source| source.data == "-") {
             body = body.and(paragraph("The data came on standard input."));
         }
@@ -357,12 +337,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a manifold is, in the words of its registry.
-fn manifold_summary(spec: &str) -> String {
-    let name = spec.split([':', '(', '/']).next().unwrap_or_default();
-    MANIFOLDS.iter().find(|entry| entry.name == name).map(|entry| entry.summary.to_owned()).unwrap_or_default()
-}
-
 /// The last part of the path of a run.
 pub fn run_name(path: &Path) -> String {
     path.canonicalize()
@@ -375,7 +349,7 @@ pub fn run_name(path: &Path) -> String {
 
 /// The last line of a page.
 pub fn foot(args: &Report) -> String {
-    format!("Written by mad {}; samples with seed {}.", env!("CARGO_PKG_VERSION"), args.seed)
+    format!("Written by mad {}; samples with seed {}.", version::NUMBER, args.seed.value)
 }
 
 /// How the paper is cited.

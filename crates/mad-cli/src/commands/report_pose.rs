@@ -1,7 +1,7 @@
 //! The page about a run on pictures of solids.
 
 use super::opened::Opened;
-use super::pose::rows;
+use super::pose::{measurements, score};
 use super::report::{Written, citation, foot, run_name};
 use crate::args::{Common, Report};
 use crate::error::CliError;
@@ -11,17 +11,19 @@ use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
 use crate::report::html::{Html, Section, code, figure, paragraph, table};
 use crate::report::page::{Page, Tile};
 use crate::report::poses::{PoseRow, poses_of_picture};
+use crate::report::tables::shown;
 use crate::source::Source;
+use mad_core::catalogue::Measurement;
 use mad_nn::condition::Condition;
 use mad_nn::config::Setting;
 use mad_nn::method::SampleRequest;
-use mad_nn::pose::{PoseReport, TEST_DRAWS, score_pose};
+use mad_nn::pose::PoseReport;
 use mad_nn::run::RunError;
 use mad_nn::{Config, Run};
 use serde_json::Map;
 use toml::Value;
 
-/// Test pictures that are scored unless another number is asked for.
+/// Test pictures that are scored unless another number is given.
 const PICTURES: usize = 500;
 
 /// Test pictures that are shown.
@@ -32,18 +34,18 @@ pub fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
     let opened = Opened::noticed(common, &args.run)?;
     let run = &opened.run;
     let config = run.config().clone();
-    let pictures = args.n.map_or(PICTURES, |n| n as usize);
+    let pictures = args.pictures.unwrap_or(PICTURES);
     output::detail(common, format!("scoring {pictures} test pictures"));
-    let report = score_pose(run, None, pictures, TEST_DRAWS, &SampleRequest::new(args.seed))?;
-    let report = report.ok_or_else(|| CliError::Usage("the run has no test pictures to be scored on".into()))?;
+    let samples = args.samples.map(|n| n as usize);
+    let report = score(&opened, pictures, samples, &SampleRequest::new(args.seed.value))?;
     let step = run.selected_step().map_err(RunError::from)?;
     let training = training(run)?;
     let sections = vec![
-        Section { id: "poses", title: "Pictures and poses", body: shown(args, run)? },
+        Section { id: "poses", title: "Pictures and poses", body: pictures_with_poses(args, run)? },
         Section { id: "scores", title: "Scores", body: scores(&report) },
         Section { id: "training", title: "Training", body: training },
         Section { id: "settings", title: "Settings", body: settings(&config) },
-        Section { id: "repeat", title: "Repeat it", body: commands(args, run, pictures) },
+        Section { id: "repeat", title: "Repeat it", body: commands(args, run, &report) },
         Section { id: "cite", title: "Citation", body: citation() },
     ];
     let page = Page {
@@ -77,7 +79,7 @@ fn subject(config: &Config) -> String {
 
 fn tiles(config: &Config, report: &PoseReport) -> Vec<Tile> {
     let tile = |name: &str, value: String, note: &str| Tile { name: name.into(), value, note: note.into() };
-    let angle = |value: f64| format!("{value:.2}°");
+    let angle = |value: f64| format!("{}°", shown(value));
     let mut tiles = vec![
         tile("Object", subject(config), &format!("{} pixels a side", config.size)),
         tile("Method", config.method.to_uppercase(), &format!("{} steps", config.steps)),
@@ -85,31 +87,32 @@ fn tiles(config: &Config, report: &PoseReport) -> Vec<Tile> {
         tile("Median", angle(report.score.median), "over all samples"),
     ];
     if let Some(value) = report.score.mode_error {
-        tiles.push(tile("Mode error", angle(value), "of one answer per picture"));
+        tiles.push(tile("Mode error", angle(value), "of one pose per picture"));
     }
     tiles
 }
 
-fn shown(args: &Report, run: &Run) -> Result<Html, CliError> {
+fn pictures_with_poses(args: &Report, run: &Run) -> Result<Html, CliError> {
     let label = run.config().method.to_uppercase();
     let mut picture = Figure::new("");
     for index in 0..SHOWN {
         let title = format!("test picture {}", index + 1);
         let row = PoseRow { title: &title, runs: vec![(&label, run.clone())] };
-        let panels = poses_of_picture(&row, index, args.seed)?;
+        let panels = poses_of_picture(&row, index, args.seed.value)?;
         if panels.is_empty() {
             break;
         }
         picture.push_row(panels);
     }
-    let title = "Test pictures, each beside poses sampled given the picture alone.";
-    let caption = "Test pictures, each beside poses sampled given the picture alone: the direction of the turned x axis, \
+    let title = "Test pictures, each with poses sampled given the picture alone.";
+    let caption = "Test pictures, each with poses sampled given the picture alone: the direction of the turned x axis, \
                    coloured by the turn about it. Rings mark the true poses.";
     Ok(figure(picture.to_inline_svg("poses-figure", title), caption))
 }
 
 fn scores(report: &PoseReport) -> Html {
-    let rows: Vec<Vec<String>> = rows(report).into_iter().map(Vec::from).collect();
+    let row = |m: Measurement| vec![m.name, shown(m.value), m.note];
+    let rows: Vec<Vec<String>> = measurements(report).into_iter().map(row).collect();
     let caption = format!("{} test pictures, {} samples of each", report.images, report.draws);
     table(&caption, &["metric", "value", "meaning"], &rows)
 }
@@ -140,16 +143,17 @@ fn settings(config: &Config) -> Html {
     Html::element("details", summary.and(table("Settings of the run", &["key", "value", "meaning"], &rows)))
 }
 
-fn commands(args: &Report, open: &Run, pictures: usize) -> Html {
+fn commands(args: &Report, open: &Run, report: &PoseReport) -> Html {
     let run = quoted(&args.run.display().to_string());
-    let seed = args.seed;
+    let seed = args.seed.value;
+    let counts = format!("--pictures {} -n {}", report.images, report.draws);
     let data = Source::of(open.path()).map_or_else(|| "DATA".into(), |source| source.words());
     let lines = [
-        format!("mad fit {data} --config {run}/config.toml --out again"),
-        format!("mad eval {run} --against test --n {pictures} --seed {seed}"),
-        format!("mad sample {run} --given picture=picture.png --n 500 --out poses.csv"),
-        format!("mad plot {run} --given picture=picture.png --out poses.png"),
-        format!("mad report {run} --n {pictures} --seed {seed}"),
+        format!("mad fit {data} --config {run}/config.toml -o again"),
+        format!("mad eval {run} {counts} --seed {seed}"),
+        format!("mad sample {run} --given picture=picture.png -n 500 -o poses.csv"),
+        format!("mad plot {run} --given picture=picture.png -o poses.png"),
+        format!("mad report {run} {counts} --seed {seed}"),
     ];
     paragraph("The same settings and seed give the same weights, samples and scores.").and(code(&lines.join("\n")))
 }

@@ -1,9 +1,10 @@
 //! `mad sample`: points from a trained model, streamed to a file.
 
-use super::opened::{Opened, SamplerChoice, seed_or_fresh};
-use crate::args::{Common, Sample};
+use super::opened::{Opened, SamplerChoice};
+use crate::args::{Common, DataOut, Given, Sample, Seed};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::number::significant;
 use crate::output;
 use crate::overwrite::require_apart;
 use crate::progress::Meter;
@@ -15,14 +16,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
-    let pictures: Vec<&Path> =
-        args.given.iter().filter_map(|word| word.strip_prefix("picture=")).map(Path::new).collect();
-    require_apart(&args.out, Some(&args.run), &pictures)?;
-    let opened = Opened::given(common, &args.run, &args.given, args.guidance)?;
-    let seed = seed_or_fresh(common, args.seed);
-    let choice = SamplerChoice { name: args.sampler.as_deref(), nfe: args.nfe };
-    let request = SampleRequest { projected: !args.unprojected, ..choice.request(seed) };
-    // What cannot be had is said before a file is begun.
+    let Sample { samples: n, out: DataOut { path: out }, seed: Seed { value: seed }, .. } = args;
+    output::require_apart_from_json(common, out)?;
+    require_apart(out, Some(&args.run), &args.given.pictures())?;
+    let opened = Opened::given(common, &args.run, &args.given)?;
+    let request = SampleRequest { projected: !args.unprojected, ..SamplerChoice::from(&args.sampling).request(*seed) };
+    // A request that cannot be met is refused before a file is created.
     opened.model.sample(&request, 0, &mut |_| ControlFlow::Break(()))?;
     let header = match args.unprojected {
         true => (0..opened.run.manifold().ambient_dim()).map(|i| format!("x{i}")).collect(),
@@ -31,8 +30,8 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     // Raw coordinates are not in the form of the training file.
     let style = if args.unprojected { TextStyle::default() } else { opened.columns().style().clone() };
-    let mut file = writer_like(&args.out, &header, &style)?;
-    let mut meter = Meter::start(common, "sampling", 0, args.n as u64);
+    let mut file = writer_like(out, &header, &style)?;
+    let mut meter = Meter::start(common, "sampling", 0, *n as u64);
     let (mut done, mut failure) = (0, None);
     let mut write = |block: Points| {
         let rows: Vec<Vec<Cell>> = match args.unprojected {
@@ -47,7 +46,7 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
         meter.advance(done, String::new);
         Ok(())
     };
-    let Sampled { drift, sampler, nfe } = opened.model.sample(&request, args.n, &mut |block| match write(block) {
+    let Sampled { drift, sampler, nfe } = opened.model.sample(&request, *n, &mut |block| match write(block) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             failure = Some(error);
@@ -60,16 +59,25 @@ pub fn run(common: &Common, args: &Sample) -> Result<(), CliError> {
     file.finish()?;
     meter.finish();
     let fields = json!({
-        "n": args.n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": output::shown(&args.out), "drift": drift,
+        "samples": n, "seed": seed, "sampler": sampler, "nfe": nfe, "out": output::shown(out), "drift": drift,
         "training": opened.training(), "outside": opened.outside(),
     });
     let text = || {
         format!(
-            "{} samples, sampler {sampler} with {nfe} evaluations each, drift before projection {:.1e} (largest {:.1e})",
-            args.n, drift.mean, drift.max
+            "{n} samples with seed {seed}, sampler {sampler} with {nfe} evaluations each, drift before projection {} \
+             (largest {})",
+            significant(drift.mean),
+            significant(drift.max)
         )
     };
-    output::result_of_data(common, "sample", &args.out, fields, text)
+    output::result_of_data(common, "sample", out, fields, text)
+}
+
+impl Given {
+    /// The picture files among the values.
+    pub fn pictures(&self) -> Vec<&Path> {
+        self.values.iter().filter_map(|word| word.strip_prefix("picture=")).map(Path::new).collect()
+    }
 }
 
 /// The condition in the units of the training file, from `name=value` words.

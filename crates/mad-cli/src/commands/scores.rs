@@ -2,6 +2,7 @@
 
 use super::opened::{Opened, SamplerChoice};
 use crate::error::CliError;
+use crate::number::significant;
 use crate::output;
 use mad_core::{
     Moments, Points, Unit,
@@ -10,8 +11,11 @@ use mad_core::{
     manifold::Manifold,
     metrics::{Closest, QUANTILES, closest},
 };
-use mad_nn::Part;
+use mad_nn::run::RunError;
+use mad_nn::{Part, Run};
 use serde::Serialize;
+use serde_json::{Value, json};
+use std::fmt;
 
 /// The discrepancy is averaged over this many draws, unless they would be more than [`MOST_SAMPLES`] samples in all.
 const DRAWS: usize = 10;
@@ -37,7 +41,7 @@ pub struct Scores {
 }
 
 /// The negative log-likelihood of rows, in nats with respect to volume and per unit of the file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct LikelihoodScore {
     /// Whether the values are upper bounds.
     pub is_bound: bool,
@@ -51,12 +55,53 @@ pub struct LikelihoodScore {
     pub new: Option<MeanNll>,
 }
 
+/// The name of a negative log-likelihood, or of an upper bound on it, in tables and in `--json`.
+pub fn nll_name(is_bound: bool) -> &'static str {
+    if is_bound { "nll_bound" } else { "nll" }
+}
+
+/// Whether the likelihood in a line of `metrics.jsonl` is a bound. Older runs have no record of it; those of mad and dsm were scored by one.
+pub fn is_bound(line: &Value) -> bool {
+    line["is_bound"] != false
+}
+
+/// The score of the weights that a run answers with, on its validation part.
+#[derive(Debug, Clone, Copy)]
+pub struct ValidationScore {
+    step: u64,
+    nll: f64,
+    is_bound: bool,
+}
+
+impl ValidationScore {
+    /// As an object of `--json`.
+    pub fn to_json(self) -> Value {
+        json!({ "step": self.step, (nll_name(self.is_bound)): self.nll })
+    }
+}
+
+impl fmt::Display for ValidationScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = if self.is_bound { " bound" } else { "" };
+        write!(f, "validation NLL{bound} {} nats", significant(self.nll))
+    }
+}
+
+/// The last score in `metrics.jsonl` of the selected step, if there is one.
+pub fn validation_score(run: &Run) -> Result<Option<ValidationScore>, CliError> {
+    let step = run.selected_step().map_err(RunError::from)?;
+    let metrics = run.metrics()?;
+    let line = metrics.iter().rfind(|line| line["step"] == step && line["nll"].is_number());
+    Ok(line.and_then(|line| Some(ValidationScore { step, nll: line["nll"].as_f64()?, is_bound: is_bound(line) })))
+}
+
 /// A mean over rows; no value if there are none.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct MeanNll {
     /// Number of rows.
     pub n: usize,
     /// The mean.
+    #[serde(rename = "mean")]
     pub nll: Option<f64>,
     /// Its standard error, from two rows on.
     pub standard_error: Option<f64>,
@@ -72,7 +117,7 @@ impl MeanNll {
     }
 
     fn error(&self) -> String {
-        self.standard_error.map_or_else(String::new, |error| format!("± {error:.3} "))
+        self.standard_error.map_or_else(String::new, |error| format!("± {} ", significant(error)))
     }
 }
 
@@ -96,9 +141,20 @@ impl LikelihoodScore {
         })
     }
 
+    /// The name of the values, wherever they are reported: `nll_bound` or `nll`.
+    pub fn name(&self) -> &'static str {
+        nll_name(self.is_bound)
+    }
+
+    /// As an object of `--json`.
+    pub fn to_json(&self) -> Value {
+        let Self { unsolved_share, all, copies, new, .. } = self;
+        json!({ "name": self.name(), "unsolved_share": unsolved_share, "all": all, "copies": copies, "new": new })
+    }
+
     /// As lines of a table: the mean over all rows and, if some rows are copies, the means over both kinds.
     pub fn measurements(&self) -> Vec<Measurement> {
-        let (name, kind) = if self.is_bound { ("nll_bound", "upper bound, ") } else { ("nll", "") };
+        let (name, kind) = (self.name(), if self.is_bound { "upper bound, " } else { "" });
         let elsewhere = match self.unsolved_share {
             0.0 => String::new(),
             share => format!("; {:.1} % of the points have the density of another one", 100.0 * share),
@@ -223,6 +279,5 @@ pub fn closest_rows(closest: &Closest, number: impl Fn(f64) -> String) -> Vec<Ve
 
 /// A text table of distances to the closest training row.
 pub fn closest_table(closest: &Closest, reference: &str) -> String {
-    let number = |value: f64| format!("{value:.4}");
-    output::table(&[&closest_heading(closest), "samples", reference], closest_rows(closest, number))
+    output::table(&[&closest_heading(closest), "samples", reference], closest_rows(closest, significant))
 }

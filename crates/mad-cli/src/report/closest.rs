@@ -1,7 +1,7 @@
 //! The section about distances to the closest training rows.
 
 use super::html::{Html, figure, paragraph, table};
-use super::tables::significant;
+use super::tables::shown;
 use crate::commands::scores::{closest_heading, closest_rows};
 use crate::plot::{CurvePanel, Figure, Scale, Series, curves};
 use mad_core::metrics::{Closest, Distances};
@@ -13,7 +13,7 @@ const DRAWN: usize = 400;
 pub fn section(closest: &Closest) -> Html {
     // Another name than that of the section: both are landmarks of the page.
     let caption = format!("Quantiles and shares of the {}", closest_heading(closest));
-    let rows = closest_rows(closest, significant);
+    let rows = closest_rows(closest, shown);
     let about = "Samples of a model that has memorised its training rows are closer to them than test rows are. Samples \
                  farther away than test rows mean that the model blurs the data.";
     let text = "Share of samples and of test rows with a training row within the distance on the horizontal axis. The \

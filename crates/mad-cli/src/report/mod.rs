@@ -1,6 +1,6 @@
 //! A page about a run: one HTML file that needs no network, no script and no other file.
 //!
-//! [`html`] escapes and builds, [`settings`] and [`tables`] say what is to be said in tables, [`page`] puts it together.
+//! [`html`] escapes and builds, [`settings`] and [`tables`] fill the tables, [`page`] puts it together.
 
 pub mod closest;
 pub mod html;

@@ -1,4 +1,4 @@
-//! A test picture beside the poses that runs find possible.
+//! A test picture with the poses that runs find possible.
 
 use crate::error::CliError;
 use crate::plot::{FAN, Panel, PicturePanel, RotationsPanel, TiltWheel};

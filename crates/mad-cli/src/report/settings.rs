@@ -14,7 +14,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Divides the settings of a run on so many distinct points.
+    /// Divides the settings of a run on this number of distinct points.
     ///
     /// A setting is chosen if the run would have another configuration without it: `steps` decides `evaluate_every`, so
     /// only a deviation from that is listed.

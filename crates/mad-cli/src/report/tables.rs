@@ -1,6 +1,7 @@
 //! Tables of the page: scores, categories, numbers by column.
 
 use super::html::{Html, paragraph, table};
+use crate::number::significant;
 use mad_core::Points;
 use mad_core::catalogue::Measurement;
 use mad_core::table::{Cell, Columns};
@@ -68,7 +69,7 @@ impl Rows {
         table(&caption, &["combination", "data", "samples", "difference"], &rows).and(paragraph(note))
     }
 
-    /// Least, middle and largest values of every column of numbers, data beside samples; empty without numbers.
+    /// Least, middle and largest values of every column of numbers, data and samples; empty without numbers.
     pub fn numbers(&self) -> Html {
         let mut rows = Vec::new();
         for (place, name) in self.header.iter().enumerate() {
@@ -79,7 +80,7 @@ impl Rows {
                 }
                 values.sort_by(f64::total_cmp);
                 let at = |q: f64| values[(q * (values.len() - 1) as f64).round() as usize];
-                let quantiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| significant(at(q)));
+                let quantiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| shown(at(q)));
                 rows.push([format!("{name}, {set}")].into_iter().chain(quantiles).collect());
             }
         }
@@ -133,7 +134,7 @@ fn compared(
     rows
 }
 
-/// Scores with their floors beside them.
+/// Scores with their floors.
 pub fn scores(measurements: &[Measurement]) -> Html {
     let floor_of = |name: &str| measurements.iter().find(|m| m.name == format!("{name}_floor"));
     let is_floor = |m: &&Measurement| {
@@ -143,8 +144,8 @@ pub fn scores(measurements: &[Measurement]) -> Html {
         .iter()
         .filter(|m| !is_floor(m))
         .map(|m| {
-            let floor = floor_of(&m.name).map(|floor| significant(floor.value)).unwrap_or_default();
-            vec![m.name.clone(), significant(m.value), floor, m.note.clone()]
+            let floor = floor_of(&m.name).map(|floor| shown(floor.value)).unwrap_or_default();
+            vec![m.name.clone(), shown(m.value), floor, m.note.clone()]
         })
         .collect();
     table("Scores on the test rows", &["metric", "value", "floor", "meaning"], &rows)
@@ -155,34 +156,14 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", (100.0 * share).max(0.0))
 }
 
-/// A number with about four digits that count.
-pub fn significant(value: f64) -> String {
-    let size = value.abs();
-    let text = match size {
-        _ if !value.is_finite() => return "not finite".into(),
-        0.0 => "0".into(),
-        _ if !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
-        _ => {
-            let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
-            format!("{value:.digits$}")
-        }
-    };
-    text.replace('-', "−")
+/// A number with four significant digits and the sign of print.
+pub fn shown(value: f64) -> String {
+    significant(value).replace('-', "−")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_four_digits_that_count() {
-        let cases = [(0.0, "0"), (-1.23456, "−1.235"), (123.456, "123.5"), (0.012345, "0.01235"), (1.5e-7, "1.50e−7")];
-        for (value, text) in cases {
-            assert_eq!(significant(value), text);
-        }
-        assert_eq!(significant(f64::NAN), "not finite");
-        assert_eq!(significant(98765.4), "98765");
-    }
 
     #[test]
     fn shares_add_up_and_the_rare_are_gathered() {

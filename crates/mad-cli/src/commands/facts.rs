@@ -1,0 +1,58 @@
+//! What a run is, in a few lines: for `mad info` and the page of `mad report`.
+
+use crate::error::CliError;
+use crate::source::Source;
+use mad_core::catalogue::MANIFOLDS;
+use mad_nn::Run;
+use mad_nn::condition::Condition;
+use mad_nn::run::RunError;
+
+/// Names and values, each in one line.
+pub fn facts(run: &Run, source: Option<&Source>) -> Result<Vec<(&'static str, String)>, CliError> {
+    let (config, info) = (run.config(), run.info());
+    let pictures = config.is_on_pictures();
+    let base = match config.base.as_str() {
+        "default" => "default: uniform on the set, or its weights if it is finite".to_owned(),
+        "mixture" | "kde" => format!("{}, fitted to the training rows", config.base),
+        other => other.to_owned(),
+    };
+    let network = match pictures {
+        true => {
+            format!("{} of {} features, {} layers of {}", config.encoder, config.features, config.depth, config.width)
+        }
+        false => format!("{}, {} layers of {}", config.network, config.depth, config.width),
+    };
+    let rows = &info.rows;
+    let selected = run.selected_step().map_err(RunError::from)?;
+    let mut facts = vec![
+        ("Data", source.map_or_else(|| "not recorded".into(), |source| source.data.clone())),
+        ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
+        ("Split", config.split.clone()),
+        ("Manifold", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
+        ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), info.dim)),
+        ("Method", format!("{}: {}", config.method, config.method_spec().entry.summary)),
+        ("Base measure", base),
+        ("Noise", format!("{} from {} to {}", config.levels, config.sigma_min, config.sigma_max)),
+        ("Network", network),
+        ("Weights", format!("averaged, of step {selected} of {}", config.steps)),
+    ];
+    if run.layout().is_empty() {
+        facts.retain(|(name, _)| !["Noise", "Network", "Weights"].contains(name));
+    }
+    match config.conditioned_on() {
+        Condition::Nothing => {}
+        Condition::Columns(names) => facts.push(("Condition", names)),
+        _ => {
+            let size = config.size;
+            facts.retain(|(name, _)| !["Base measure", "Split"].contains(name));
+            facts.push(("Condition", format!("{}, {size} x {size} pixels", config.condition)));
+        }
+    }
+    Ok(facts)
+}
+
+/// What a manifold is, in the words of its registry.
+fn manifold_summary(spec: &str) -> String {
+    let name = spec.split([':', '(', '/']).next().unwrap_or_default();
+    MANIFOLDS.iter().find(|entry| entry.name == name).map(|entry| entry.summary.to_owned()).unwrap_or_default()
+}
