@@ -12,6 +12,7 @@
 use super::error::{Place, PoseError};
 use super::picture::Picture;
 use super::solid::{SOLIDS, Solid};
+use crate::archive::{self, ArchiveError, Member};
 use crate::files::open_regular;
 use crate::rotation::{Matrix, Quaternion, conjugate, from_matrix, multiply};
 use crate::table::{
@@ -24,7 +25,6 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fmt, ops::ControlFlow};
-use zip::{CompressionMethod, ZipArchive};
 
 /// Largest file of one picture.
 const MAX_PICTURE: u64 = 1 << 26;
@@ -34,6 +34,9 @@ const MAX_ROTATIONS: u64 = 1 << 34;
 
 /// Largest ratio of a member's size to its packed size, for members of more than a megabyte.
 const MAX_RATIO: u64 = 200;
+
+/// Most arrays in a file of poses.
+const MAX_ARRAYS: usize = 1024;
 
 /// Most entries in the list of one picture.
 const MAX_LIST: usize = 100_000;
@@ -86,7 +89,7 @@ pub enum Action {
 pub struct Archive {
     path: PathBuf,
     source: Source,
-    /// Numbers of the pictures, with the member that holds each.
+    /// Numbers of the pictures, with the place of the member that holds each.
     pictures: BTreeMap<(Split, Solid), BTreeMap<usize, usize>>,
     ignored: usize,
 }
@@ -96,8 +99,8 @@ enum Source {
     /// The folder with `train` and `test` in it.
     Folder(PathBuf),
     Zip {
-        archive: Mutex<ZipArchive<BufReader<File>>>,
-        rotations: HashMap<Split, usize>,
+        archive: Mutex<archive::Archive<BufReader<File>>>,
+        rotations: HashMap<Split, Member>,
         /// Files of poses that were packed, unpacked to temporary files.
         unpacked: Mutex<HashMap<Split, File>>,
     },
@@ -179,32 +182,28 @@ impl Archive {
 
     fn open_zip(path: &Path) -> Result<Self, PoseError> {
         let file = open_regular(path).map_err(|e| PoseError::io(path, "open", e.into()))?;
-        let bad = |e: zip::result::ZipError| PoseError::Zip { path: path.into(), problem: e.to_string() };
-        let archive = ZipArchive::new(BufReader::new(file)).map_err(bad)?;
-        let mut found: BTreeMap<String, Vec<(Entry, usize)>> = BTreeMap::new();
+        let bad = |e: ArchiveError| PoseError::Zip { path: path.into(), problem: e.to_string() };
+        let archive = archive::Archive::open(BufReader::new(file), usize::MAX).map_err(bad)?;
+        let mut found: BTreeMap<String, Vec<(Entry, Member)>> = BTreeMap::new();
         let mut ignored = 0;
-        for number in 0..archive.len() {
-            let member = archive.by_index_data(number).map_err(bad)?;
-            if member.is_dir() {
-                continue;
-            }
-            let name = member.name().map_err(bad)?;
-            match place_of(&name).filter(|_| !member.is_symlink()) {
-                Some((folder, entry)) => found.entry(folder).or_default().push((entry, number)),
-                None => ignored += 1,
+        for member in archive.members() {
+            let member = member.map_err(bad)?;
+            match place_of(&member.name).filter(|_| member.is_file) {
+                Some((folder, entry)) => found.entry(folder).or_default().push((entry, member)),
+                None => ignored += usize::from(!member.name.ends_with('/')),
             }
         }
         // The layout may stand at the top or in one folder; of several the first.
         let first = found.pop_first().map(|(_, entries)| entries).unwrap_or_default();
         ignored += found.values().map(Vec::len).sum::<usize>();
         let (mut pictures, mut rotations) = (BTreeMap::<_, BTreeMap<_, _>>::new(), HashMap::new());
-        for (entry, number) in first {
+        for (entry, member) in first {
             match entry {
                 Entry::Picture(split, solid, index) => {
-                    pictures.entry((split, solid)).or_default().insert(index, number);
+                    pictures.entry((split, solid)).or_default().insert(index, member.number);
                 }
                 Entry::Rotations(split) => {
-                    rotations.insert(split, number);
+                    rotations.insert(split, member);
                 }
             }
         }
@@ -237,25 +236,23 @@ impl Archive {
     pub fn image(&self, split: Split, solid: Solid, index: usize) -> Result<Picture, PoseError> {
         let member = self.pictures.get(&(split, solid)).and_then(|list| list.get(&index));
         let missing = || PoseError::Missing { path: self.path.clone(), split, shape: solid.name(), index };
-        let member = *member.ok_or_else(missing)?;
+        let place = *member.ok_or_else(missing)?;
         let name = picture_name(split, solid, index);
-        let bytes = match &self.source {
+        let mut bytes = Vec::new();
+        match &self.source {
+            Source::Zip { archive, .. } => {
+                let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
+                let member = archive.member(place).map_err(|e| self.zip(e))?;
+                self.admit(&name, &member, MAX_PICTURE)?;
+                let mut file = archive.read(&member).map_err(|e| self.zip(e))?;
+                file.read_to_end(&mut bytes).map_err(|e| self.zip(e.into()))?;
+            }
             Source::Folder(root) => {
                 let path = root.join(&name);
                 let file = open_regular(&path).map_err(|e| PoseError::io(&path, "open", e.into()))?;
-                let mut bytes = Vec::new();
                 file.take(MAX_PICTURE).read_to_end(&mut bytes).map_err(|e| PoseError::io(&path, "read", e))?;
-                bytes
             }
-            Source::Zip { archive, .. } => {
-                let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
-                let file = archive.by_index(member).map_err(|e| self.zip(e))?;
-                self.admit(&name, file.size(), file.compressed_size(), MAX_PICTURE)?;
-                let (size, mut bytes) = (file.size(), Vec::new());
-                file.take(size).read_to_end(&mut bytes).map_err(|e| self.zip(e.into()))?;
-                bytes
-            }
-        };
+        }
         Picture::from_png(&bytes).map_err(|problem| PoseError::Picture { path: self.path.clone(), name, problem })
     }
 
@@ -356,21 +353,19 @@ impl Archive {
                 }
             }
             Source::Zip { archive, rotations, unpacked } => {
-                let number = *rotations.get(&split).ok_or_else(none)?;
+                let member = rotations.get(&split).ok_or_else(none)?;
                 let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
-                let stored = archive.by_index_data(number).map_err(|e| self.zip(e))?.compression();
-                if stored == CompressionMethod::Stored {
-                    let mut inside = archive.by_index_seek(number).map_err(|e| self.zip(e))?;
+                if member.is_stored {
+                    let mut inside = archive.seek(member).map_err(|e| self.zip(e))?;
                     return self.read_npz(&mut inside, &place, most, keep);
                 }
                 let mut files = unpacked.lock().unwrap_or_else(PoisonError::into_inner);
                 if let std::collections::hash_map::Entry::Vacant(slot) = files.entry(split) {
-                    let member = archive.by_index(number).map_err(|e| self.zip(e))?;
-                    let (size, packed) = (member.size(), member.compressed_size());
-                    self.admit(&format!("{split}/rotations.npz"), size, packed, MAX_ROTATIONS)?;
+                    self.admit(&format!("{split}/rotations.npz"), member, MAX_ROTATIONS)?;
+                    let mut packed = archive.read(member).map_err(|e| self.zip(e))?;
                     let temporary = |e| PoseError::io(std::env::temp_dir(), "unpack poses to", e);
                     let mut file = tempfile::tempfile().map_err(temporary)?;
-                    unpack(&mut member.take(size), &mut file, |e| self.zip(e.into()), temporary)?;
+                    unpack(&mut packed, &mut file, |e| self.zip(e.into()), temporary)?;
                     slot.insert(file);
                 }
                 drop(archive);
@@ -389,36 +384,29 @@ impl Archive {
         most: usize,
         keep: impl FnMut(&[Quaternion]) -> ControlFlow<()>,
     ) -> Result<(), PoseError> {
-        let mut arrays = ZipArchive::new(file).map_err(|e| place.array(format!("bad NPZ file: {e}")))?;
+        let bad = |e: ArchiveError| place.array(format!("bad NPZ file: {e}"));
+        let mut arrays = archive::Archive::open(file, MAX_ARRAYS).map_err(bad)?;
         let name = format!("{}.npy", place.solid);
-        let member = match arrays.by_name(&name) {
-            Ok(member) => member,
-            Err(zip::result::ZipError::FileNotFound) => {
-                let Place { path, split, solid } = place.clone();
-                return Err(PoseError::NoRotations { path, split, shape: solid.name() });
-            }
-            Err(e) => return Err(place.array(e.to_string())),
+        let Some(member) = arrays.named(&name) else {
+            let Place { path, split, solid } = place.clone();
+            return Err(PoseError::NoRotations { path, split, shape: solid.name() });
         };
-        self.admit(
-            &format!("{}/rotations.npz/{name}", place.split),
-            member.size(),
-            member.compressed_size(),
-            MAX_ROTATIONS,
-        )?;
-        let size = member.size();
-        read_array(BufReader::new(member.take(size)), size, place, most, keep)
+        let member = member.map_err(bad)?;
+        self.admit(&format!("{}/rotations.npz/{name}", place.split), &member, MAX_ROTATIONS)?;
+        read_array(BufReader::new(arrays.read(&member).map_err(bad)?), member.size, place, most, keep)
     }
 
-    fn admit(&self, member: &str, size: u64, packed: u64, limit: u64) -> Result<(), PoseError> {
+    fn admit(&self, name: &str, member: &Member, limit: u64) -> Result<(), PoseError> {
+        let Member { size, packed, .. } = *member;
         let swollen = size > 1 << 20 && size / MAX_RATIO > packed;
         if size <= limit && !swollen {
             return Ok(());
         }
-        let (path, member) = (self.path.clone(), member.to_owned());
+        let (path, member) = (self.path.clone(), name.to_owned());
         Err(PoseError::TooLarge { path, member, size, packed, limit, ratio: MAX_RATIO })
     }
 
-    fn zip(&self, error: zip::result::ZipError) -> PoseError {
+    fn zip(&self, error: ArchiveError) -> PoseError {
         PoseError::Zip { path: self.path.clone(), problem: error.to_string() }
     }
 }
@@ -485,7 +473,7 @@ fn read_array(
     let broken = |e: io::Error| place.array(format!("cannot be read: {e}"));
     let mut counted = Counted { inner: &mut file, bytes: 0 };
     let header = Header::read("", &mut counted).map_err(|e| match e {
-        DataError::Npy { problem, .. } => place.array(problem),
+        DataError::Damaged { problem, .. } => place.array(problem),
         e => place.array(e.to_string()),
     })?;
     let start = counted.bytes;

@@ -29,7 +29,6 @@ mod style;
 mod support;
 mod text_lines;
 mod time;
-mod zip;
 
 pub use columns::{
     AngleUnit, ColumnOptions, Columns, Decoded, EulerSequence, QuaternionOrder, RotationForm, UnusedHemisphere,

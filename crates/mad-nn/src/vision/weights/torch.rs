@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
+use mad_core::archive::{Archive, ArchiveError};
+
 use super::pickle::{Fault, LARGEST, Pickle, Storage, Value, View};
 use super::{MOST_NUMBERS, NamedTensor, Tensors, WeightsError};
 
@@ -32,22 +34,22 @@ fn damaged(path: &Path, problem: impl ToString) -> WeightsError {
 }
 
 pub(super) fn read_archive(path: &Path, bytes: &[u8]) -> Result<Tensors, WeightsError> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(path, e))?;
-    let names: Vec<String> = archive.file_names().filter_map(|name| name.ok().map(|name| name.into_owned())).collect();
+    let mut archive = Archive::open(Cursor::new(bytes), usize::MAX).map_err(|e| damaged(path, e))?;
+    let names: Vec<String> = archive.members().filter_map(|member| member.ok().map(|member| member.name)).collect();
     let is_pickle = |name: &&String| *name == "data.pkl" || name.ends_with("/data.pkl");
     let Some(pickle_name) = names.iter().find(is_pickle) else {
         return Err(damaged(path, "no member `data.pkl`; this is no file of PyTorch"));
     };
     let folder = pickle_name.trim_end_matches("data.pkl");
     let mut member = |name: &str, most: usize| -> Result<Vec<u8>, WeightsError> {
-        let file = archive.by_name(name).map_err(|e| damaged(path, format!("member `{name}`: {e}")))?;
-        let mut bytes = Vec::new();
-        file.take(most as u64 + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|e| damaged(path, format!("member `{name}`: {e}")))?;
-        if bytes.len() > most {
+        let bad = |e: ArchiveError| damaged(path, format!("member `{name}`: {e}"));
+        let missing = || damaged(path, format!("member `{name}`: specified file not found in archive"));
+        let member = archive.named(name).ok_or_else(missing)?.map_err(bad)?;
+        if member.size > most as u64 {
             return Err(damaged(path, format!("member `{name}` has more than {most} bytes")));
         }
+        let mut bytes = Vec::new();
+        archive.read(&member).map_err(bad)?.read_to_end(&mut bytes).map_err(|e| bad(e.into()))?;
         Ok(bytes)
     };
     let order = format!("{folder}byteorder");
