@@ -6,6 +6,7 @@ use crate::printable::{is_obeyed, printable, printable_json};
 use crate::version;
 use clap::error::ErrorKind;
 use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use mad_core::Setting;
 use mad_core::table::{DataError, Output};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -14,9 +15,14 @@ use std::path::Path;
 /// Version of the JSON objects that `--json` prints; raised when a key changes its meaning or goes away.
 pub const SCHEMA: u32 = 2;
 
+/// A message with flags of the command line in place of the settings that the libraries know.
+fn in_flags(message: &str) -> String {
+    Setting::reword(message, |setting| format!("--{}", setting.name().replace('_', "-")))
+}
+
 /// Writes a line to standard error; a reader that has gone away is no reason to stop.
 pub fn say(text: impl AsRef<str>) {
-    let _ = writeln!(std::io::stderr(), "{}", printable(text.as_ref()));
+    let _ = writeln!(std::io::stderr(), "{}", printable(&in_flags(text.as_ref())));
 }
 
 /// Writes a notice to standard error, unless the user wants quiet.
@@ -37,7 +43,7 @@ pub fn detail(common: &Common, text: impl AsRef<str>) {
 pub fn result(common: &Common, command: &str, fields: Value, text: impl FnOnce() -> String) -> Result<(), CliError> {
     match common.json {
         true => line(&object(command, fields)),
-        false => line(&printable(&text())),
+        false => line(&printable(&in_flags(&text()))),
     }
 }
 
@@ -83,7 +89,7 @@ pub fn failure(common: &Common, error: &impl Failure) {
 fn failure_object(error: &str, advice: Option<&str>, exit_code: u8) {
     let object = json!({ "schema": SCHEMA, "error": error, "advice": advice, "exit_code": exit_code });
     // Nobody is left to read it if this fails.
-    let _ = line(&printable_json(&object.to_string()));
+    let _ = line(&printable_json(&in_flags(&object.to_string())));
 }
 
 fn object(command: &str, fields: Value) -> String {
@@ -91,7 +97,7 @@ fn object(command: &str, fields: Value) -> String {
     if let (Some(all), Some(more)) = (object.as_object_mut(), fields.as_object()) {
         all.extend(more.clone());
     }
-    printable_json(&object.to_string()).into_owned()
+    printable_json(&in_flags(&object.to_string())).into_owned()
 }
 
 /// Reports words that are no command, or prints the help or version that was asked for, and ends.

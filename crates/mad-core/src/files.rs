@@ -9,22 +9,17 @@ use std::{
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum ReadError {
     /// The operating system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A folder, a device or a pipe, possibly behind a symbolic link.
     #[error("{kind} instead of a regular file")]
-    NotRegular {
-        /// What it is.
-        kind: &'static str,
-    },
+    NotRegular { kind: &'static str },
     /// More bytes than allowed.
     #[error("larger than the limit of {limit} bytes")]
-    TooLarge {
-        /// Most bytes that are read.
-        limit: u64,
-    },
+    TooLarge { limit: u64 },
 }
 
 impl ReadError {

@@ -31,6 +31,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod catalogue;
 pub mod estimate;
 pub mod files;
@@ -49,6 +50,7 @@ pub mod riemannian;
 pub mod rng;
 pub mod rotation;
 pub mod sample;
+mod setting;
 pub mod solids;
 pub mod special;
 pub mod table;
@@ -57,3 +59,4 @@ pub use groups::copies;
 pub use manifold::Unit;
 pub use moments::Moments;
 pub use points::Points;
+pub use setting::Setting;

@@ -320,7 +320,7 @@ fn what_cannot_be_fitted_is_said() {
     for spec in ["euclid:3", "so3/C4", "product(so3,euclid:3)", "product(categorical:2,sphere:2)"] {
         let error = refused(spec, &points, &points);
         assert_eq!(error, FitError::Manifold { spec: spec.into() });
-        assert!(error.to_string().contains("use method mad with base uniform"), "{error}");
+        assert!(error.to_string().contains("use the uniform base"), "{error}");
     }
     let nothing = Points::new(3);
     assert_eq!(refused("sphere:2", &nothing, &points), FitError::Empty { part: "training" });

@@ -84,14 +84,14 @@ fn coordinates_off_the_globe_are_refused() {
     {
         let options = |columns: Option<&str>| ColumnOptions { columns: columns.map(Into::into), ..Default::default() };
         let swapped = refusal_with(&Layout::Direction, content, &options(columns), &["swapped"]);
-        assert!(swapped.to_string().contains(&format!("give --columns {remedy}")), "{swapped}");
+        assert!(swapped.to_string().contains(&format!("give setting `columns` {remedy}")), "{swapped}");
         let (columns, decoded) = decode(&Layout::Direction, content, &options(Some(remedy))).unwrap();
         assert!(close(&numbers(&columns.encode_row(decoded.points.row(0))), &[100.0, 10.0], 1e-12), "{content}");
     }
     // Nor for a slip in one latitude of many, which may be left out.
     let rows: String = (0..60).map(|i| format!("{},{i}\n", 45 + i % 9)).collect();
     let slip = decode(&Layout::Direction, &format!("lat,lon\n{rows}95,3\n"), &ColumnOptions::default()).unwrap_err();
-    assert!(!slip.to_string().contains("swapped") && slip.to_string().contains("--skip-bad-rows"), "{slip}");
+    assert!(!slip.to_string().contains("swapped") && slip.to_string().contains("`skip_bad_rows`"), "{slip}");
     // Not said when a longitude speaks against it.
     let other = decode(&Layout::Direction, "lat,lon\n100,10\n0,120\n", &ColumnOptions::default()).unwrap_err();
     assert!(!other.to_string().contains("swapped"));
@@ -114,7 +114,7 @@ fn the_edges_of_the_globe_are_fine() {
 fn bad_quaternions_are_refused_and_near_ones_repaired() {
     let rotation = |row: &str| format!("qx,qy,qz,qw\n0,0,0,1\n{row}\n");
     refusal(&Layout::Rotation, &rotation("0,0,0,0"), &["line 3", "column qx,qy,qz,qw", "norm zero"]);
-    refusal(&Layout::Rotation, &rotation("0,0,0,0.5"), &["line 3", "norm 0.5", "--normalize"]);
+    refusal(&Layout::Rotation, &rotation("0,0,0,0.5"), &["line 3", "norm 0.5", "`normalize`"]);
     refusal(&Layout::Rotation, &rotation("0,nan,0,1"), &["line 3", "column qy"]);
     let (_, near) = decode(&Layout::Rotation, &rotation("0,0.9995,0,0"), &ColumnOptions::default()).unwrap();
     assert_eq!(near.points.row(1), [0.0, 1.0, 0.0, 0.0]);
@@ -156,7 +156,7 @@ fn quaternions_by_name_in_any_order_and_by_option() {
     let nameless = decode(&Layout::Rotation, "0.1,-0.7,0.1,0.7\n", &ColumnOptions::default()).unwrap().1;
     assert!(close(nameless.points.row(0), &expected, 1e-15));
     assert!(nameless.notices.iter().any(|n| n.contains("x, y, z, w")), "{:?}", nameless.notices);
-    let unclear = refusal(&Layout::Rotation, "q0,q1,q2,q3\n1,0,0,0\n", &["--quat-order", "q0, q1, q2, q3"]);
+    let unclear = refusal(&Layout::Rotation, "q0,q1,q2,q3\n1,0,0,0\n", &["`quat_order`", "q0, q1, q2, q3"]);
     assert!(unclear.is_usage());
 }
 
@@ -362,7 +362,7 @@ fn broken_text_is_refused_with_its_place() {
 
 #[test]
 fn angles_need_a_unit_and_keep_it() {
-    let unclear = refusal(&Layout::Angles(2), "phi,psi\n1,2\n", &["--angle-unit", "phi, psi"]);
+    let unclear = refusal(&Layout::Angles(2), "phi,psi\n1,2\n", &["`angle_unit`", "phi, psi"]);
     assert!(unclear.is_usage());
     let degrees = ColumnOptions { angle_unit: Some(AngleUnit::Deg), ..Default::default() };
     for content in ["phi,psi\n180,-90\n", "phi_deg,psi_deg\n-180,630\n", "180,-90\n"] {
@@ -441,14 +441,14 @@ fn options_that_no_column_needs_are_refused() {
     let radians = ColumnOptions { angle_unit: Some(AngleUnit::Rad), ..Default::default() };
     let quaternion = "qx,qy,qz,qw\n0,0,0,1\n";
     for (layout, content, options, parts) in [
-        (Layout::Rotation, quaternion, &wxyz, ["--quat-order wxyz", "qx, qy, qz, qw already tell the order"]),
-        (Layout::Rotation, &format!("{MATRIX}\n1,0,0,0,1,0,0,0,1\n"), &wxyz, ["--quat-order wxyz", "matrix"]),
-        (Layout::Direction, "lat,lon\n1,2\n", &wxyz, ["--quat-order wxyz", "no columns of this manifold"]),
-        (Layout::Rotation, quaternion, &euler, ["--euler zyx", "qx, qy, qz, qw hold a quaternion"]),
-        (Layout::Real(2), "a,b\n1,2\n", &euler, ["--euler zyx", "no columns of this manifold"]),
-        (Layout::Rotation, quaternion, &radians, ["--angle-unit rad", "hold a quaternion"]),
-        (Layout::Angles(1), "phi_deg\n1\n", &radians, ["--angle-unit rad", "phi_deg already say another unit"]),
-        (Layout::Angles(2), "x0,x1,x2,x3\n1,0,1,0\n", &radians, ["--angle-unit rad", "cosines and sines"]),
+        (Layout::Rotation, quaternion, &wxyz, ["`quat_order` wxyz", "qx, qy, qz, qw already tell the order"]),
+        (Layout::Rotation, &format!("{MATRIX}\n1,0,0,0,1,0,0,0,1\n"), &wxyz, ["`quat_order` wxyz", "matrix"]),
+        (Layout::Direction, "lat,lon\n1,2\n", &wxyz, ["`quat_order` wxyz", "no columns of this manifold"]),
+        (Layout::Rotation, quaternion, &euler, ["`euler` zyx", "qx, qy, qz, qw hold a quaternion"]),
+        (Layout::Real(2), "a,b\n1,2\n", &euler, ["`euler` zyx", "no columns of this manifold"]),
+        (Layout::Rotation, quaternion, &radians, ["`angle_unit` rad", "hold a quaternion"]),
+        (Layout::Angles(1), "phi_deg\n1\n", &radians, ["`angle_unit` rad", "phi_deg already say another unit"]),
+        (Layout::Angles(2), "x0,x1,x2,x3\n1,0,1,0\n", &radians, ["`angle_unit` rad", "cosines and sines"]),
     ] {
         let error = refusal_with(&layout, content, options, &parts);
         assert!(matches!(error, DataError::UselessOption { .. }) && error.is_usage(), "{error}");
@@ -658,7 +658,10 @@ fn hostile_arrays_are_refused() {
     check(&npy("'<f8'", "False", "(0, 4)", &[]), "no data rows");
     for length in 0..good.len() {
         let error = folder.read("cut.npy", &good[..length]).unwrap_err();
-        assert!(matches!(error, DataError::Npy { .. } | DataError::Empty { .. }), "{length}: {error}");
+        assert!(
+            matches!(error, DataError::Damaged { format: "NPY", .. } | DataError::Empty { .. }),
+            "{length}: {error}"
+        );
     }
     let nan: Vec<u8> = [1.0, 0.0, 0.0, f64::NAN, 0.0, 0.0].iter().flat_map(|v: &f64| v.to_le_bytes()).collect();
     let table = folder.read("nan.npy", npy("'<f8'", "False", "(2, 3)", &nan)).unwrap();

@@ -140,11 +140,15 @@ fn rotation_vectors_are_not_taken_for_euler_angles() {
     let cosine: f64 = q.iter().zip(other.points.row(0)).map(|(a, b)| a * b).sum();
     assert!(2.0 * cosine.abs().acos() > 0.5, "{cosine}");
     // Both are proposed, and the more likely one first.
-    let specs: Vec<String> = suggest(&table, &Default::default()).into_iter().map(|s| s.flags).collect();
-    assert!(specs[0] == "--rotation rotvec" && specs.iter().any(|flags| flags.contains("--euler ZYX")), "{specs:?}");
+    let asked = |s: Suggestion| s.settings_in_words().replace("setting ", "");
+    let specs: Vec<String> = suggest(&table, &Default::default()).into_iter().map(asked).collect();
+    assert!(
+        specs[0] == "`rotation` rotvec" && specs.iter().any(|settings| settings.contains("`euler` ZYX")),
+        "{specs:?}"
+    );
     let degrees = folder.read("d.csv", "rx,ry,rz\n170,-20,30\n").unwrap();
-    assert_eq!(first(&degrees).unwrap().flags, "--euler ZYX --angle-unit deg");
-    refused(&table, "so3", &ColumnOptions { rotation: Some(RotationForm::Rotvec), ..euler }, &["--euler ZYX"]);
+    assert_eq!(asked(first(&degrees).unwrap()), "`euler` ZYX `angle_unit` deg");
+    refused(&table, "so3", &ColumnOptions { rotation: Some(RotationForm::Rotvec), ..euler }, &["`euler` ZYX"]);
 }
 
 #[test]
@@ -164,7 +168,7 @@ fn rotation_vectors_with_telling_names_need_no_option() {
     assert_eq!(first(&degrees).unwrap().spec, POSE);
     let quaternions = folder.read("q.csv", "qx,qy,qz,qw\n0,0,0,1\n").unwrap();
     let rotvec = ColumnOptions { rotation: Some(RotationForm::Rotvec), ..Default::default() };
-    assert!(refused(&quaternions, "so3", &rotvec, &["--rotation rotvec", "quaternion"]).is_usage());
+    assert!(refused(&quaternions, "so3", &rotvec, &["`rotation` rotvec", "quaternion"]).is_usage());
 }
 
 #[test]

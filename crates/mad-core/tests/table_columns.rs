@@ -110,7 +110,7 @@ fn blanks_separate_named_columns_of_numbers_and_no_others() {
 fn numbers_in_the_place_of_names_are_asked_about() {
     let folder = Folder::new();
     for text in ["0,1\n1.5,2.5\n", "1,2,3\n0.1,0.2,0.3\n"] {
-        let error = folder.refusal("frame.csv", text, &["line 1", "--header"]);
+        let error = folder.refusal("frame.csv", text, &["line 1", "`header`"]);
         assert!(error.is_usage());
     }
     let path = folder.write("frame.csv", "0,1\n1.5,2.5\n");
@@ -139,14 +139,14 @@ fn quaternion_columns_that_are_not_clear_are_asked_about() {
     for (header, parts) in [
         ("qx,qy,qz,other", ["qx, qy, qz are there", "qw is missing"]),
         ("a.orientation.x,a.orientation.y,a.orientation.w,t", ["a.orientation.x", "a.orientation.z is missing"]),
-        ("qx,qy,qz,qw,rx,ry,rz,rw", ["qx, qy, qz, qw and rx, ry, rz, rw", "--columns"]),
-        ("qx,qy,qz,qw,q0,q1,q2,q3", ["qx, qy, qz, qw and q0, q1, q2, q3", "--columns"]),
-        ("q0,q1,q2,q3", ["q0, q1, q2, q3", "--quat-order"]),
+        ("qx,qy,qz,qw,rx,ry,rz,rw", ["qx, qy, qz, qw and rx, ry, rz, rw", "`columns`"]),
+        ("qx,qy,qz,qw,q0,q1,q2,q3", ["qx, qy, qz, qw and q0, q1, q2, q3", "`columns`"]),
+        ("q0,q1,q2,q3", ["q0, q1, q2, q3", "`quat_order`"]),
     ] {
         let row = vec!["0.5"; header.split(',').count()].join(",");
         let table = folder.read("q.csv", format!("{header}\n{row}\n")).unwrap();
         let error = refused(&table, "so3", &ColumnOptions::default(), &parts);
-        assert!(error.is_usage() && error.to_string().contains("--quat-order"), "{error}");
+        assert!(error.is_usage() && error.to_string().contains("`quat_order`"), "{error}");
     }
     let table = folder.read("q.csv", "qx,qy,qz,qw,rx,ry,rz,rw\n1,0,0,0,0,1,0,0\n").unwrap();
     let chosen = ColumnOptions { columns: Some("rx,ry,rz,rw".into()), ..Default::default() };
@@ -158,7 +158,7 @@ fn quaternion_columns_that_are_not_clear_are_asked_about() {
 #[test]
 fn euler_angles_need_their_sequence_and_are_those_of_scipy() {
     let fixed = read_made("euler_fixed.csv").unwrap();
-    let error = refused(&fixed, "so3", &ColumnOptions::default(), &["roll_deg, pitch_deg, yaw_deg", "--euler"]);
+    let error = refused(&fixed, "so3", &ColumnOptions::default(), &["roll_deg, pitch_deg, yaw_deg", "`euler`"]);
     assert!(error.is_usage());
     for (file, sequence) in [("euler_fixed.csv", "zyx"), ("euler_turning.csv", "ZYX")] {
         let options = ColumnOptions { euler: Some(sequence.parse().unwrap()), ..Default::default() };
@@ -176,7 +176,7 @@ fn euler_angles_need_their_sequence_and_are_those_of_scipy() {
     let folder = Folder::new();
     let table = folder.read("bare.csv", "0.1,0.2,0.3\n").unwrap();
     let mut options = ColumnOptions { euler: Some("zxz".parse().unwrap()), ..Default::default() };
-    assert!(refused(&table, "so3", &options, &["--angle-unit"]).is_usage());
+    assert!(refused(&table, "so3", &options, &["`angle_unit`"]).is_usage());
     options.angle_unit = Some(AngleUnit::Rad);
     // About fixed axes z, x, z: q = z(0.3) x(0.2) z(0.1), by hand.
     let (s, c) = (0.1f64.sin(), 0.1f64.cos());
@@ -239,7 +239,10 @@ fn manifolds_are_suggested_from_names_and_only_then_certain() {
 /// Suggestions for a file: manifold, options, reason, certain, complete.
 fn suggested(content: &str, options: &ColumnOptions) -> Vec<(String, String, String, bool, bool)> {
     let found = suggest(&Folder::new().read("a.csv", content).unwrap(), options);
-    found.into_iter().map(|s| (s.spec, s.flags, s.reason, s.certain, s.complete)).collect()
+    found
+        .into_iter()
+        .map(|s| (s.spec.clone(), s.settings_in_words().replace("setting ", ""), s.reason, s.certain, s.complete))
+        .collect()
 }
 
 #[test]
@@ -251,26 +254,26 @@ fn names_and_free_text_are_not_certain_categories() {
     contains(&found[0].2, &["nearly every value differs"]);
     let mixed: String = (0..40).map(|i| format!("p{i},{}\n", ["red", "blue"][i % 2])).collect();
     let found = suggested(&format!("name,colour\n{mixed}"), &options);
-    assert_eq!((&found[0].0[..], &found[0].1[..], found[0].3), ("categorical", "--columns colour", false));
+    assert_eq!((&found[0].0[..], &found[0].1[..], found[0].3), ("categorical", "`columns` colour", false));
 }
 
 #[test]
 fn euler_angles_suggest_rotations_with_a_whole_command() {
     let options = ColumnOptions::default();
-    for (content, flags) in [
-        ("roll,pitch,yaw\n170,-20,30\n", "--euler ZYX --angle-unit deg"),
-        ("t,Roll,Pitch,Yaw\n9,1.5,-0.2,3\n", "--euler ZYX --angle-unit rad"),
-        ("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", "--euler ZYX"),
-        ("yaw (rad),pitch (rad),roll (rad)\n1,-0.2,3\n", "--euler ZYX"),
+    for (content, settings) in [
+        ("roll,pitch,yaw\n170,-20,30\n", "`euler` ZYX `angle_unit` deg"),
+        ("t,Roll,Pitch,Yaw\n9,1.5,-0.2,3\n", "`euler` ZYX `angle_unit` rad"),
+        ("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", "`euler` ZYX"),
+        ("yaw (rad),pitch (rad),roll (rad)\n1,-0.2,3\n", "`euler` ZYX"),
     ] {
         let found = suggested(content, &options);
-        assert_eq!((&found[0].0[..], &found[0].1[..]), ("so3", flags), "{content}");
+        assert_eq!((&found[0].0[..], &found[0].1[..]), ("so3", settings), "{content}");
         assert!(found.iter().all(|s| s.0 == "so3" && !s.3 && s.4), "{found:?}");
-        assert_eq!(found[1].1, flags.replace("ZYX", "zyx"));
+        assert_eq!(found[1].1, settings.replace("ZYX", "zyx"));
         // The words of the command are options under which the file is read.
-        let unit = flags
-            .contains("--angle-unit")
-            .then(|| if flags.ends_with("deg") { AngleUnit::Deg } else { AngleUnit::Rad });
+        let unit = settings
+            .contains("`angle_unit`")
+            .then(|| if settings.ends_with("deg") { AngleUnit::Deg } else { AngleUnit::Rad });
         let euler = Some("ZYX".parse().unwrap());
         on(
             &Folder::new().read("a.csv", content).unwrap(),
@@ -279,7 +282,7 @@ fn euler_angles_suggest_rotations_with_a_whole_command() {
         );
     }
     let pose = suggested("x,y,z,roll,pitch,yaw\n1,2,3,170,-20,30\n", &options);
-    assert_eq!((&pose[0].0[..], &pose[0].1[..]), ("product(so3,euclid:3)", "--euler ZYX --angle-unit deg"));
+    assert_eq!((&pose[0].0[..], &pose[0].1[..]), ("product(so3,euclid:3)", "`euler` ZYX `angle_unit` deg"));
     // With the sequence given nothing is open.
     let told = ColumnOptions { euler: Some("zyx".parse().unwrap()), ..Default::default() };
     let found = suggested("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", &told);
@@ -299,7 +302,7 @@ fn questions_about_quaternions_are_shown_without_being_asked_for() {
         contains(&found[0].2, &[question]);
         // Only an order can be proposed; columns cannot.
         assert_eq!(found[0].4, header.starts_with("q0"), "{header}");
-        assert_eq!(found[0].1, if found[0].4 { "--quat-order wxyz" } else { "" });
+        assert_eq!(found[0].1, if found[0].4 { "`quat_order` wxyz" } else { "" });
         assert!(found.last().unwrap().0.starts_with("euclid:"), "{found:?}");
     }
     // Four columns chosen by the user are not certain to be a rotation.
@@ -312,7 +315,7 @@ fn columns_that_go_around_suggest_angles_in_degrees() {
     let rows: String = (0..60).map(|i| format!("p{},{},{},{i}000\n", i % 4, 6 * i - 180, (7 * i) % 360)).collect();
     let found = suggested(&rows, &ColumnOptions::default());
     let specs: Vec<_> = found.iter().map(|s| (&s.0[..], &s.1[..])).collect();
-    assert_eq!(specs, [("torus:2", "--columns 2,3 --angle-unit deg"), ("euclid:3", "--columns 2,3,4")]);
+    assert_eq!(specs, [("torus:2", "`columns` 2,3 `angle_unit` deg"), ("euclid:3", "`columns` 2,3,4")]);
     // Heights and weights stay within one turn, too, but do not go around it.
     let found = suggested("height,weight\n180,75\n150,50\n", &ColumnOptions::default());
     assert_eq!(found.iter().map(|s| &s.0[..]).collect::<Vec<_>>(), ["euclid:2"]);
@@ -331,7 +334,8 @@ mod with_data {
         let path = data_dir().join("torus/rna.tsv");
         let found = suggest(&read(&path, &ReadOptions::default()).unwrap(), &ColumnOptions::default());
         let torus = found.iter().find(|s| s.spec == "torus:7").unwrap_or_else(|| panic!("{found:?}"));
-        assert_eq!((&torus.flags[..], torus.certain), ("--columns 3,4,5,6,7,8,9 --angle-unit deg", false));
+        let settings = torus.settings_in_words().replace("setting ", "");
+        assert_eq!((&settings[..], torus.certain), ("`columns` 3,4,5,6,7,8,9 `angle_unit` deg", false));
     }
 }
 
@@ -341,7 +345,7 @@ fn numbers_beside_text_may_be_codes() {
         (0..40).map(|i| format!("{},{},{}\n", ["cat", "dog"][i % 2], i % 3, ["s", "m"][i / 20])).collect();
     let found = suggested(&format!("animal,code,size\n{rows}"), &ColumnOptions::default());
     let specs: Vec<_> = found.iter().map(|s| (&s.0[..], &s.1[..])).collect();
-    assert_eq!(specs, [("categorical", ""), ("euclid:1", "--columns 2")]);
+    assert_eq!(specs, [("categorical", ""), ("euclid:1", "`columns` 2")]);
 }
 
 #[test]
@@ -355,9 +359,9 @@ fn a_report_says_whether_a_run_can_be_made() {
     assert!(report("good.csv", &format!("lat,lon\n{good}"), "sphere:2").0);
     let (can, advice) = report("some.csv", &format!("lat,lon\n{good}95,0\n"), "sphere:2");
     assert!(can, "{advice}");
-    contains(&advice, &["1 of 13 rows are bad", "--skip-bad-rows"]);
+    contains(&advice, &["1 of 13 rows are bad", "`skip_bad_rows`"]);
     let (can, advice) = report("none.csv", "lat,lon\n95,0\n96,200\n", "sphere:2");
-    assert!(!can && !advice.contains("--skip-bad-rows"), "{advice}");
+    assert!(!can && !advice.contains("`skip_bad_rows`"), "{advice}");
     contains(&advice, &["2 of 2 rows are bad", "none is good"]);
     let (can, advice) = report("few.csv", "lat,lon\n1,2\n3,4\n5,6\n", "sphere:2");
     assert!(!can && !advice.contains("split = random"), "{advice}");
@@ -387,7 +391,7 @@ fn a_report_tells_columns_ranges_repeats_and_bad_rows() {
     let bad = report.bad_rows.unwrap();
     assert_eq!(bad.total, 2);
     contains(&bad.first.join("\n"), &["line 5, column lat", "line 6: 2 fields"]);
-    contains(&report.suggestions.join("\n"), &["--skip-bad-rows", "split"]);
+    contains(&report.suggestions.join("\n"), &["`skip_bad_rows`", "split"]);
     let clean = folder.read("c.csv", "lat,lon\n1,2\n1,3\n").unwrap();
     let report = check(&clean, "sphere:2", &ColumnOptions::default()).unwrap();
     assert!(report.bad_rows.is_none());

@@ -96,7 +96,7 @@ fn undecided(
     let reports = load::describe(table);
     let unusable = load::unusable(table, &reading.column_options());
     // A suggestion that is a question has no command yet.
-    let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.flags, reading));
+    let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.settings_in_words(), reading));
     let commands: Vec<String> = suggestions.iter().filter_map(next).collect();
     let fields = json!({
         "file": output::shown(file), "manifold": null, "rows": table.len(), "all_columns": table.header(), "column_reports": reports,

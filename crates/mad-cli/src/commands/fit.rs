@@ -112,7 +112,7 @@ fn suggested(common: &Common, args: &Fit, table: &Table) -> Result<String, CliEr
     let options = args.reading.column_options();
     options.require_in(table)?;
     match suggest(table, &options).into_iter().next() {
-        Some(first) if first.certain && first.flags.is_empty() => {
+        Some(first) if first.certain && first.settings.is_empty() => {
             output::notice(common, format!("manifold {}: {}; --manifold chooses another", first.spec, first.reason));
             Ok(first.spec)
         }

@@ -102,23 +102,18 @@ pub struct Tried {
 /// Why nothing was fitted.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FitError {
     /// There is no family of measures for the set.
     #[error(
-        "no base measure can be fitted on {spec}: mixtures live on spheres, so3, tori and their products, frequencies on finite sets; use method mad with base uniform"
+        "no base measure can be fitted on {spec}: mixtures live on spheres, so3, tori and their products, frequencies on finite sets; use the uniform base"
     )]
-    Manifold {
-        /// The manifold.
-        spec: String,
-    },
+    Manifold { spec: String },
     /// A part has no rows.
     #[error(
         "the {part} part has no rows: a base measure is fitted to the training part and chosen on the validation part"
     )]
-    Empty {
-        /// The part.
-        part: &'static str,
-    },
+    Empty { part: &'static str },
     /// The fit is not a measure.
     #[error(transparent)]
     Mixture(#[from] MixtureError),

@@ -6,7 +6,6 @@ mod coordinates;
 pub use check::{BadRows, CheckReport, ColumnReport, Suggestion, check, describe, suggest, unusable};
 pub use coordinates::{coordinates, coordinates_on};
 
-use crate::Points;
 use crate::catalogue::{BuildContext, Spec, build_spec, datasets, layout};
 use crate::groups::key;
 use crate::manifold::{Manifold, ManifoldError, PointTable};
@@ -14,6 +13,7 @@ use crate::table::{
     ColumnOptions, Columns, DataError, Decoded, Layout, ReadOptions, RowErrors, Table, columns::Attempt, read,
     row_error::RowErrorList, support,
 };
+use crate::{Points, Setting};
 use check::poses;
 use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
@@ -195,7 +195,7 @@ fn transposed(table: &Table, options: &ColumnOptions, manifold: &dyn Manifold) -
     }
     let remedy = match table.header() {
         Some(_) => "transpose them in the file".to_owned(),
-        None => format!("give --columns {}", poses::column_by_column(table.width())),
+        None => format!("give {} {}", Setting::Columns, poses::column_by_column(table.width())),
     };
     Some(format!("the transposes of these matrices are poses, so they are written column by column: {remedy}"))
 }

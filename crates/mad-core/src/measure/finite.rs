@@ -27,32 +27,20 @@ pub struct Finite {
 /// Why points and weights do not make a measure.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FiniteError {
     /// There is no point.
     #[error("a finite set needs at least one point")]
     Empty,
     /// Weights and points differ in number.
     #[error("{points} points but {weights} weights: give one weight per point")]
-    Length {
-        /// Number of points.
-        points: usize,
-        /// Number of weights.
-        weights: usize,
-    },
+    Length { points: usize, weights: usize },
     /// A weight is not a positive number.
     #[error("weight {value} of point {row} is not a positive number: drop the point or correct the weight")]
-    Weight {
-        /// Row of the point, counted from 0.
-        row: usize,
-        /// The weight.
-        value: f64,
-    },
+    Weight { row: usize, value: f64 },
     /// A coordinate is not finite.
     #[error("point {row} has a coordinate that is not a finite number")]
-    Coordinate {
-        /// Row of the point, counted from 0.
-        row: usize,
-    },
+    Coordinate { row: usize },
 }
 
 impl Finite {

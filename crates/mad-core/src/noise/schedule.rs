@@ -17,43 +17,23 @@ pub struct NoiseRange {
 /// What is wrong with noise settings.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum NoiseError {
     /// Bounds that are not finite, not positive or not increasing.
     #[error("sigma_min and sigma_max must be finite with 0 < sigma_min < sigma_max, got {min} and {max}")]
-    Range {
-        /// The lower bound given.
-        min: f64,
-        /// The upper bound given.
-        max: f64,
-    },
+    Range { min: f64, max: f64 },
     /// Bounds at which f64 arithmetic loses the signal.
     #[error("sigma must lie between 1e-8 and 1e6, got {min} and {max}")]
-    Resolution {
-        /// The lower bound given.
-        min: f64,
-        /// The upper bound given.
-        max: f64,
-    },
+    Resolution { min: f64, max: f64 },
     /// A Karras exponent outside the useful range.
     #[error("rho must lie between 0.1 and 100, got {rho}; 7 is usual")]
-    Rho {
-        /// The exponent given.
-        rho: f64,
-    },
+    Rho { rho: f64 },
     /// Too few scales.
     #[error("a set of noise scales needs two or more, got {n}; the paper uses 100")]
-    Scales {
-        /// The number given.
-        n: usize,
-    },
+    Scales { n: usize },
     /// Parameters of the log-normal draw that are not finite, or a spread that is not positive.
     #[error("the log-normal draw needs a finite mean and a finite positive std, got {mean} and {std}")]
-    LogNormal {
-        /// The mean given.
-        mean: f64,
-        /// The standard deviation given.
-        std: f64,
-    },
+    LogNormal { mean: f64, std: f64 },
 }
 
 impl NoiseRange {

@@ -9,11 +9,11 @@ use crate::registry::{Named, find};
 /// One line of [`SAMPLERS`].
 #[derive(Debug, Clone, Copy)]
 pub struct SamplerEntry {
-    /// Name in commands and configs.
+    /// Name in settings.
     pub name: &'static str,
     /// Other names by which it is known.
     pub aliases: &'static [&'static str],
-    /// One line for `mad list samplers`.
+    /// What it is, in one line.
     pub summary: &'static str,
     /// Network calls per sample if nobody says otherwise, the last denoising included.
     pub nfe: usize,

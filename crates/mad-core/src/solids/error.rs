@@ -8,138 +8,53 @@ use std::{io, path::PathBuf};
 /// A refusal of an archive, or a failure to read or write one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum PoseError {
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
-    Io {
-        /// The file in question.
-        path: PathBuf,
-        /// What was tried, such as `read`.
-        action: &'static str,
-        /// The system's answer.
-        source: io::Error,
-    },
+    Io { path: PathBuf, action: &'static str, source: io::Error },
     /// A file that is no ZIP archive, or a broken one.
     #[error("{}: bad ZIP archive: {problem}", path.display())]
-    Zip {
-        /// The archive.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Zip { path: PathBuf, problem: String },
     /// A member beyond the limits.
     #[error("{}: member {member} holds {size} bytes in {packed}; at most {limit}, and {ratio} times its packed size, is read", path.display())]
-    TooLarge {
-        /// The archive.
-        path: PathBuf,
-        /// Name of the member.
-        member: String,
-        /// Its size.
-        size: u64,
-        /// Its size in the archive.
-        packed: u64,
-        /// Largest size.
-        limit: u64,
-        /// Largest ratio of both sizes.
-        ratio: u64,
-    },
+    TooLarge { path: PathBuf, member: String, size: u64, packed: u64, limit: u64, ratio: u64 },
     /// Neither pictures nor poses.
     #[error(
         "{}: no pictures of solids; wanted train/images/SHAPE_00000.png and train/rotations.npz, and the same under test/, \
          at the top or in one folder", path.display()
     )]
-    NoPictures {
-        /// The folder or archive.
-        path: PathBuf,
-    },
+    NoPictures { path: PathBuf },
     /// A picture that is not there.
     #[error("{}: there is no {split}/images/{shape}_{index:05}.png", path.display())]
-    Missing {
-        /// The folder or archive.
-        path: PathBuf,
-        /// Part of the data.
-        split: Split,
-        /// Name of the solid.
-        shape: &'static str,
-        /// Number of the picture.
-        index: usize,
-    },
+    Missing { path: PathBuf, split: Split, shape: &'static str, index: usize },
     /// A picture that cannot be read.
     #[error("{}: {name}: bad PNG file: {problem}", path.display())]
-    Picture {
-        /// The folder or archive.
-        path: PathBuf,
-        /// Name of the file.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
+    Picture { path: PathBuf, name: String, problem: String },
     /// No poses of a solid.
     #[error("{}: {split}/rotations.npz has no array `{shape}`", path.display())]
-    NoRotations {
-        /// The folder or archive.
-        path: PathBuf,
-        /// Part of the data.
-        split: Split,
-        /// Name of the solid.
-        shape: &'static str,
-    },
+    NoRotations { path: PathBuf, split: Split, shape: &'static str },
     /// An array of poses that cannot be read.
     #[error("{}: {split}/rotations.npz: array `{shape}`: {problem}", path.display())]
-    Array {
-        /// The folder or archive.
-        path: PathBuf,
-        /// Part of the data.
-        split: Split,
-        /// Name of the solid.
-        shape: &'static str,
-        /// What is wrong.
-        problem: String,
-    },
+    Array { path: PathBuf, split: Split, shape: &'static str, problem: String },
     /// A matrix that is no rotation.
     #[error(
         "{}: {split}/rotations.npz: array `{shape}`, row {row}, entry {entry} is no rotation (it misses RᵀR = 1 and det R = 1 \
          by {defect:.1e}); are these the poses of the pictures?", path.display()
     )]
-    NotARotation {
-        /// The folder or archive.
-        path: PathBuf,
-        /// Part of the data.
-        split: Split,
-        /// Name of the solid.
-        shape: &'static str,
-        /// Number of the picture, from 0.
-        row: usize,
-        /// Number in the list of the picture, from 0.
-        entry: usize,
-        /// Largest deviation.
-        defect: f64,
-    },
+    NotARotation { path: PathBuf, split: Split, shape: &'static str, row: usize, entry: usize, defect: f64 },
     /// Lists that follow from no group.
     #[error(
         "{}: solid `{shape}`: neither R₀⁻¹ R nor R R₀⁻¹ over the list of a picture is the same for all pictures; the lists are \
          not orbits of a group", path.display()
     )]
-    NoAction {
-        /// The folder or archive.
-        path: PathBuf,
-        /// Name of the solid.
-        shape: &'static str,
-    },
+    NoAction { path: PathBuf, shape: &'static str },
     /// Lists that do not tell the side, or contradict each other.
     #[error("{}: the side from which symmetries act cannot be told: {why}", path.display())]
-    UnclearAction {
-        /// The folder or archive.
-        path: PathBuf,
-        /// What is missing.
-        why: String,
-    },
+    UnclearAction { path: PathBuf, why: String },
     /// A folder that holds something already.
     #[error("{}: the folder is not empty; name a new one", path.display())]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-    },
+    Occupied { path: PathBuf },
     /// Numbers that make no data set.
     #[error("{0}")]
     Request(String),
@@ -148,12 +63,7 @@ pub enum PoseError {
     View(#[from] ViewError),
     /// The work was asked to stop.
     #[error("stopped after {done} of {total} pictures")]
-    Stopped {
-        /// Pictures written.
-        done: usize,
-        /// Pictures wanted.
-        total: usize,
-    },
+    Stopped { done: usize, total: usize },
 }
 
 impl PoseError {
@@ -166,7 +76,7 @@ impl PoseError {
         matches!(self, Self::Io { .. })
     }
 
-    /// Whether the command line, rather than the data, must change.
+    /// Whether the request, rather than the data, must change.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Occupied { .. } | Self::Request(_) | Self::View(_))
     }

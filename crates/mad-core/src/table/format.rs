@@ -7,6 +7,7 @@ use super::{
     input::{Input, Watch},
     npy_file, npz_file, parquet_file, parquet_writer,
 };
+use crate::Setting;
 use std::{io::BufRead, path::Path};
 
 /// Rows written at a time.
@@ -132,12 +133,16 @@ pub fn read_watched(path: &Path, options: &ReadOptions, watch: &mut Watch<'_>) -
     };
     let is_text = ["CSV", "TSV"].contains(&format.name);
     for (option, given, fits, problem) in [
-        ("--array", options.array.is_some(), format.name == "NPZ", "only .npz files hold several arrays"),
-        ("--delimiter", options.delimiter.is_some(), is_text, "only text files have one"),
-        ("--header", options.header.is_some(), is_text, "only text files may have one or not"),
+        (Setting::Array, options.array.is_some(), format.name == "NPZ", "only .npz files hold several arrays"),
+        (Setting::Delimiter, options.delimiter.is_some(), is_text, "only text files have one"),
+        (Setting::Header, options.header.is_some(), is_text, "only text files may have one or not"),
     ] {
         if given && !fits {
-            return Err(DataError::UselessOption { file: input.name, option: option.into(), problem: problem.into() });
+            return Err(DataError::UselessOption {
+                file: input.name,
+                option: option.to_string(),
+                problem: problem.into(),
+            });
         }
     }
     (format.read)(&mut input, options)?.require_rows()

@@ -40,7 +40,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, Da
         Err(error) if error.is_eof() && rows.seen == 0 && error.line() <= 1 && error.column() == 0 => {
             Err(DataError::Empty { file: name })
         }
-        Err(error) => Err(DataError::GeoJson { file: name, problem: error.to_string() }),
+        Err(error) => Err(DataError::damaged(&name, "GeoJSON", error.to_string())),
         Ok(()) => Ok(rows.table(&name)),
     }
 }

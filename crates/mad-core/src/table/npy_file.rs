@@ -40,7 +40,7 @@ pub(super) fn table_of(source: &str, bytes: &mut dyn Read, limit: u64) -> Result
             let problem = format!(
                 "shape {shape:?}; wanted (rows, columns), (rows, 3, 3) for rotations, or (rows, 4, 4) or (rows, 3, 4) for poses"
             );
-            return Err(DataError::Npy { file: source.into(), problem });
+            return Err(DataError::damaged(source, "NPY", problem));
         }
     };
     if data.is_empty() {
@@ -76,13 +76,13 @@ pub fn points_from_npy(source: &str, bytes: &[u8]) -> Result<Points, DataError> 
     let (shape, data) = array(source, &mut &*bytes, u64::MAX)?;
     match shape[..] {
         [_, d] if d > 0 => Ok(Points::from_vec(data, d)),
-        _ => Err(DataError::Npy { file: source.into(), problem: format!("shape {shape:?}; wanted (rows, columns)") }),
+        _ => Err(DataError::damaged(source, "NPY", format!("shape {shape:?}; wanted (rows, columns)"))),
     }
 }
 
 /// Shape and row-major numbers of an array.
 fn array(source: &str, bytes: &mut dyn Read, limit: u64) -> Result<(Vec<usize>, Vec<f64>), DataError> {
-    let bad = |problem: String| DataError::Npy { file: source.into(), problem };
+    let bad = |problem: String| DataError::damaged(source, "NPY", problem);
     let header = Header::read(source, bytes)?;
     if header.descr.contains('O') {
         return Err(DataError::Pickle { file: source.into() });
@@ -138,7 +138,7 @@ pub(crate) struct Header {
 impl Header {
     /// Reads the start of a file up to its numbers.
     pub(crate) fn read(source: &str, bytes: &mut dyn Read) -> Result<Self, DataError> {
-        let bad = |problem: &str| DataError::Npy { file: source.into(), problem: problem.into() };
+        let bad = |problem: &str| DataError::damaged(source, "NPY", problem);
         let mut exactly = |length: usize, part: &str| {
             let mut block = vec![0; length];
             match fill(source, bytes, &mut block)? == length {

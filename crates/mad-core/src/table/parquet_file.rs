@@ -79,7 +79,7 @@ fn guarded<T>(name: &str, decode: impl FnOnce() -> Result<T, DataError>) -> Resu
 }
 
 fn bad(file: &str, problem: impl Into<String>) -> DataError {
-    DataError::Parquet { file: file.into(), problem: problem.into() }
+    DataError::damaged(file, "Parquet", problem)
 }
 
 /// What a decoder says; only errors of the system are not the file's fault.

@@ -84,15 +84,11 @@ pub struct RowError {
 /// What can be wrong with a row.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RowFault {
     /// Another number of fields than the header or the first row.
     #[error("{found} fields where the first row has {wanted}")]
-    Ragged {
-        /// Fields in the first row.
-        wanted: usize,
-        /// Fields here.
-        found: usize,
-    },
+    Ragged { wanted: usize, found: usize },
     /// Nothing where a value must stand.
     #[error("the cell is blank; fill it in or leave the row out")]
     Blank,
@@ -148,34 +144,17 @@ pub enum RowFault {
     #[error("the {0} has norm zero")]
     ZeroNorm(&'static str),
     /// A vector that is not of length one.
-    #[error("the {what} has norm {norm}, not 1 within {tolerance}; use --normalize to rescale")]
-    Norm {
-        /// `quaternion` or `direction`.
-        what: &'static str,
-        /// Its length.
-        norm: f64,
-        /// Difference allowed.
-        tolerance: f64,
-    },
+    #[error("the {what} has norm {norm}, not 1 within {tolerance}; use {} to rescale", crate::Setting::Normalize)]
+    Norm { what: &'static str, norm: f64, tolerance: f64 },
     /// A mirror image or a singular matrix.
     #[error("the matrix has determinant {0}, so it is no rotation (which has determinant 1)")]
     Determinant(f64),
     /// A matrix far from orthogonal.
     #[error("the matrix is {deviation} away from the nearest rotation, more than {tolerance}")]
-    NotOrthogonal {
-        /// Frobenius distance to the nearest rotation.
-        deviation: f64,
-        /// Distance allowed.
-        tolerance: f64,
-    },
+    NotOrthogonal { deviation: f64, tolerance: f64 },
     /// A value that the training file did not have.
     #[error("unknown value `{value}`; nearest known: {nearest}")]
-    UnknownCategory {
-        /// The value.
-        value: String,
-        /// Similar known values.
-        nearest: String,
-    },
+    UnknownCategory { value: String, nearest: String },
     /// Indicator coordinates that name no category.
     #[error("the coordinates are no indicator of a category (one 1, all others 0)")]
     NotOneHot,
@@ -184,22 +163,13 @@ pub enum RowFault {
     Weight(f64),
     /// A point that a finite set already has.
     #[error("the same point as on {unit} {first}; list each point once and use a `weight` column")]
-    Duplicate {
-        /// `line`, or `row` for files without lines.
-        unit: &'static str,
-        /// Where the point stands first.
-        first: usize,
-    },
+    Duplicate { unit: &'static str, first: usize },
     /// A point off the manifold.
-    #[error("the point lies {deviation} away from {manifold}, more than {tolerance}; use --normalize to project")]
-    OffManifold {
-        /// Distance to the manifold.
-        deviation: f64,
-        /// The manifold.
-        manifold: String,
-        /// Distance allowed.
-        tolerance: f64,
-    },
+    #[error(
+        "the point lies {deviation} away from {manifold}, more than {tolerance}; use {} to project",
+        crate::Setting::Normalize
+    )]
+    OffManifold { deviation: f64, manifold: String, tolerance: f64 },
 }
 
 impl RowFault {

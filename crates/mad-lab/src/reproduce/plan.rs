@@ -161,7 +161,7 @@ impl Source {
             return Err(wrong("rows", problem));
         }
         let (table, own) = table(common, name, rows, seed)?;
-        let certain = || load::suggest(&table, &options).into_iter().find(|s| s.certain && s.flags.is_empty());
+        let certain = || load::suggest(&table, &options).into_iter().find(|s| s.certain && s.settings.is_empty());
         let Some(spec) = data.manifold.clone().or(own).or_else(|| certain().map(|s| s.spec)) else {
             let problem = format!("is missing, and the columns of {name} do not say it; `mad data check {name}`");
             return Err(wrong("manifold", problem));

@@ -1,5 +1,6 @@
 //! What a trained model answers, whatever it was trained by.
 
+use mad_core::Setting;
 use mad_core::{Moments, Points, likelihood::Normaliser, metrics::Drift, sample::SampleError};
 use std::ops::ControlFlow;
 
@@ -130,7 +131,7 @@ pub trait Fitted: Send + Sync {
 pub(super) fn no_choice(method: &'static str, request: &SampleRequest) -> Result<(), SampleError> {
     match request.sampler {
         None => Ok(()),
-        Some(name) => Err(SampleError::NoChoice { method, flag: format!("--sampler {name}") }),
+        Some(name) => Err(SampleError::NoChoice { method, choice: format!("{} {name}", Setting::Sampler) }),
     }
 }
 
@@ -139,6 +140,6 @@ pub(crate) fn no_walk(method: &'static str, request: &SampleRequest) -> Result<(
     no_choice(method, request)?;
     match request.nfe {
         None => Ok(()),
-        Some(nfe) => Err(SampleError::NoChoice { method, flag: format!("--nfe {nfe}") }),
+        Some(nfe) => Err(SampleError::NoChoice { method, choice: format!("{} {nfe}", Setting::Nfe) }),
     }
 }

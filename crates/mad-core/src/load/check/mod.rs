@@ -8,6 +8,7 @@ pub use column::ColumnReport;
 pub use suggest::{Suggestion, suggest, unusable};
 
 use super::{LoadError, Tried, attempt};
+use crate::Setting;
 use crate::table::{ColumnOptions, DataError, Duplicates, FRACTIONS, SplitKind, Table, columns::Attempt, duplicates};
 use serde::Serialize;
 
@@ -38,7 +39,7 @@ pub struct CheckReport {
     /// What to do about it.
     pub suggestions: Vec<String>,
     /// Whether a run can be made from the good rows: there are some, and no part of the usual split is empty. If there are bad
-    /// rows, too, it takes `--skip-bad-rows`.
+    /// rows, too, these must be skipped.
     pub can_fit: bool,
 }
 
@@ -128,14 +129,18 @@ impl CheckReport {
         let Duplicates { rows, distinct, .. } = self.duplicates;
         if let Some(bad) = &self.bad_rows {
             let many = " (a large share of bad rows often means another unit, order or column)";
+            let leave_out = format!(", or leave them out with {}", Setting::SkipBadRows);
             let (skip, why) = match bad.total {
                 total if total >= self.rows => ("; none is good", many),
-                total if 100 * total > self.rows => (", or leave them out with --skip-bad-rows", many),
-                _ => (", or leave them out with --skip-bad-rows", ""),
+                total if 100 * total > self.rows => (leave_out.as_str(), many),
+                _ => (leave_out.as_str(), ""),
             };
             advice.push(format!("{} of {} rows are bad: fix them{skip}{why}", bad.total, self.rows));
             if bad.kinds.iter().any(|(kind, _)| kind == "norm not 1") {
-                advice.push("--normalize rescales vectors of any length, if their directions are right".into());
+                advice.push(format!(
+                    "{} rescales vectors of any length, if their directions are right",
+                    Setting::Normalize
+                ));
             }
         }
         if let Some(error) = split.filter(|_| rows > 0) {

@@ -1,6 +1,7 @@
 //! Manifolds that the columns of a table suggest.
 
 use super::poses;
+use crate::Setting;
 use crate::load::ColumnReport;
 use crate::table::{
     AngleUnit, ColumnOptions, Columns, DataError, Layout, RotationForm, Table,
@@ -8,7 +9,7 @@ use crate::table::{
     rows::is_missing,
 };
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::f64::consts::TAU;
 
 /// Words in the names of angles.
@@ -28,8 +29,9 @@ const TELLING: usize = 99;
 pub struct Suggestion {
     /// The manifold.
     pub spec: String,
-    /// Options that reading needs beside it, such as `--angle-unit deg`; or nothing.
-    pub flags: String,
+    /// Settings that reading needs in addition to it, with their values.
+    #[serde(serialize_with = "in_words")]
+    pub settings: Vec<(Setting, String)>,
     /// What speaks for it, or what must be answered first.
     pub reason: String,
     /// Whether the names of the columns leave no doubt.
@@ -38,8 +40,27 @@ pub struct Suggestion {
     pub complete: bool,
 }
 
+impl Suggestion {
+    /// The settings in words, one after another.
+    pub fn settings_in_words(&self) -> String {
+        words(&self.settings)
+    }
+
+    fn asks_for(&self, setting: Setting) -> bool {
+        self.settings.iter().any(|(asked, _)| *asked == setting)
+    }
+}
+
+fn words(settings: &[(Setting, String)]) -> String {
+    settings.iter().map(|(setting, value)| format!("{setting} {value}")).collect::<Vec<_>>().join(" ")
+}
+
+fn in_words<S: Serializer>(settings: &[(Setting, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&words(settings))
+}
+
 /// Manifolds for a table, the most likely first. Only names of columns make one certain. Columns that the options choose
-/// and the table does not have suggest nothing; [`ColumnOptions::require_in`] tells them.
+/// and the table does not have suggest nothing; [`ColumnOptions::require_in`] reports them.
 pub fn suggest(table: &Table, options: &ColumnOptions) -> Vec<Suggestion> {
     let Ok(mut columns) = options.chosen(table) else { return Vec::new() };
     columns.retain(|&c| is_usable(table, c));
@@ -117,14 +138,24 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn add(&mut self, spec: &str, flags: &str, reason: &str, certain: bool) {
-        let (spec, flags, reason) = (spec.into(), flags.into(), reason.into());
-        self.found.push(Suggestion { spec, flags, reason, certain, complete: true });
+    fn add(&mut self, spec: &str, reason: &str, certain: bool) {
+        self.add_with(spec, [], reason, certain);
+    }
+
+    fn add_with(
+        &mut self,
+        spec: &str,
+        settings: impl IntoIterator<Item = (Setting, String)>,
+        reason: &str,
+        certain: bool,
+    ) {
+        let (spec, settings, reason) = (spec.into(), settings.into_iter().collect(), reason.into());
+        self.found.push(Suggestion { spec, settings, reason, certain, complete: true });
     }
 
     /// A manifold whose columns leave a question open.
     fn ask(&mut self, spec: &str, question: &DataError) {
-        self.add(spec, "", &question.to_string(), false);
+        self.add(spec, &question.to_string(), false);
         self.found.iter_mut().last().into_iter().for_each(|s| s.complete = false);
     }
 
@@ -141,7 +172,7 @@ impl Search<'_> {
         let any = |test: fn(&str) -> bool| self.columns.iter().any(|&c| test(&self.name(c)));
         if any(is_latitude) && any(is_longitude) {
             match Columns::named(&Layout::Direction, self.table, self.options) {
-                Ok(()) => self.add("sphere:2", "", "columns of latitude and longitude", true),
+                Ok(()) => self.add("sphere:2", "columns of latitude and longitude", true),
                 Err(question) => self.ask("sphere:2", &question),
             }
         }
@@ -154,9 +185,9 @@ impl Search<'_> {
         match Columns::named(&Layout::Rotation, self.table, self.options) {
             Ok(()) => {
                 if self.numeric.len() >= 6 && Columns::named(&poses::layout(), self.table, self.options).is_ok() {
-                    self.add("product(so3,euclid:3)", "", "columns of a rotation and a position", true);
+                    self.add("product(so3,euclid:3)", "columns of a rotation and a position", true);
                 }
-                self.add("so3", "", "columns of a rotation", true);
+                self.add("so3", "columns of a rotation", true);
             }
             Err(DataError::EulerSequence { columns, .. }) => self.euler(&columns),
             Err(DataError::RotationForm { columns, .. }) => {
@@ -171,8 +202,9 @@ impl Search<'_> {
                 }
             }
             Err(question @ DataError::QuaternionOrder { .. }) => {
-                self.add("so3", "--quat-order wxyz", &format!("{question}; wxyz has the scalar first"), false);
-                self.add("so3", "--quat-order xyzw", "the same columns with the scalar last", false);
+                let order = |letters: &str| [(Setting::QuatOrder, letters.to_owned())];
+                self.add_with("so3", order("wxyz"), &format!("{question}; wxyz has the scalar first"), false);
+                self.add_with("so3", order("xyzw"), "the same columns with the scalar last", false);
             }
             Err(DataError::Columns { .. }) => {}
             Err(question) => self.ask("so3", &question),
@@ -188,17 +220,15 @@ impl Search<'_> {
     fn rotation_vector(&mut self, names: &str) {
         let columns = self.found_columns(names);
         let unit = self.unit_of(&columns);
-        let flag = if unit == AngleUnit::Deg { self.unit_flag(&columns, unit) } else { String::new() };
+        let said = self.unit_setting(&columns, unit).filter(|_| unit == AngleUnit::Deg);
         let mut options = ColumnOptions { rotation: Some(RotationForm::Rotvec), ..self.options.clone() };
-        if !flag.is_empty() {
-            options.angle_unit = Some(unit);
-        }
+        options.angle_unit = said.as_ref().map(|_| unit).or(options.angle_unit);
         for (layout, spec) in [(poses::layout(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
             if self.fits(layout, &options) {
-                let flags = format!("--rotation rotvec {flag}");
+                let settings = [(Setting::Rotation, "rotvec".to_owned())].into_iter().chain(said.clone());
                 let reason =
                     format!("columns called like a rotation vector, the axis times the angle in {}", unit.name());
-                self.add(spec, flags.trim_end(), &reason, false);
+                self.add_with(spec, settings, &reason, false);
             }
         }
     }
@@ -207,16 +237,14 @@ impl Search<'_> {
     fn euler(&mut self, names: &str) {
         let columns = self.found_columns(names);
         let unit = self.unit_of(&columns);
-        let flag = self.unit_flag(&columns, unit);
+        let said = self.unit_setting(&columns, unit);
         for (layout, spec) in [(poses::layout(), "product(so3,euclid:3)"), (Layout::Rotation, "so3")] {
             for (sequence, meaning) in SEQUENCES {
                 let mut options = ColumnOptions { euler: sequence.parse().ok(), ..self.options.clone() };
-                if !flag.is_empty() {
-                    options.angle_unit = Some(unit);
-                }
+                options.angle_unit = said.as_ref().map(|_| unit).or(options.angle_unit);
                 if self.fits(layout.clone(), &options) {
-                    let flags = format!("--euler {sequence} {flag}");
-                    self.add(spec, flags.trim_end(), &format!("columns called like {meaning}"), false);
+                    let settings = [(Setting::Euler, sequence.to_owned())].into_iter().chain(said.clone());
+                    self.add_with(spec, settings, &format!("columns called like {meaning}"), false);
                 }
             }
         }
@@ -227,7 +255,7 @@ impl Search<'_> {
         let names: Vec<String> = self.columns.iter().map(|&c| self.name(c)).collect();
         let with_unit = names.iter().filter(|name| unit(name).is_some()).count();
         if with_unit > 0 && self.fits(Layout::Angles(with_unit), self.options) {
-            return self.add(&format!("torus:{with_unit}"), "", "columns whose names end in _deg or _rad", true);
+            return self.add(&format!("torus:{with_unit}"), "columns whose names end in _deg or _rad", true);
         }
         let called = |c: &usize| ANGLES.iter().any(|word| self.name(*c).contains(word));
         let angles: Vec<usize> = self.numeric.iter().copied().filter(called).collect();
@@ -237,8 +265,8 @@ impl Search<'_> {
     }
 
     fn torus(&mut self, angles: &[usize], reason: &str) {
-        let flags = [self.columns_flag(angles), self.unit_flag(angles, self.unit_of(angles))];
-        self.add(&format!("torus:{}", angles.len()), flags.join(" ").trim(), reason, false);
+        let settings = self.columns_setting(angles).into_iter().chain(self.unit_setting(angles, self.unit_of(angles)));
+        self.add_with(&format!("torus:{}", angles.len()), settings, reason, false);
     }
 
     fn categories(&mut self) {
@@ -255,13 +283,14 @@ impl Search<'_> {
                 false => "columns of text only",
             };
             if self.fits(Layout::Categories(None), self.options) {
-                self.add("categorical", "", reason, !telling.is_empty());
+                self.add("categorical", reason, !telling.is_empty());
             }
         } else if self.options.columns.is_none() {
-            let flags = self.columns_flag(&telling);
-            self.add("categorical", &flags, "columns of text whose values repeat; nearly all others differ", false);
+            let settings = self.columns_setting(&telling);
+            let reason = "columns of text whose values repeat; nearly all others differ";
+            self.add_with("categorical", settings, reason, false);
         } else if self.fits(Layout::Categories(None), self.options) {
-            self.add("categorical", "", "columns of text, though nearly every value of one differs", false);
+            self.add("categorical", "columns of text, though nearly every value of one differs", false);
         }
     }
 
@@ -277,8 +306,8 @@ impl Search<'_> {
         let mixed = telling.iter().any(text) && !telling.iter().all(text);
         let constant = telling.iter().all(|&c| nearly_constant(self.table, c).is_some());
         if mixed && !constant && (all || self.options.columns.is_none()) {
-            let flags = if all { String::new() } else { self.columns_flag(&telling) };
-            self.add("categorical", &flags, "columns whose values repeat, if the numbers are codes", false);
+            let settings = self.columns_setting(&telling).filter(|_| !all);
+            self.add_with("categorical", settings, "columns whose values repeat, if the numbers are codes", false);
         }
     }
 
@@ -300,25 +329,26 @@ impl Search<'_> {
         }
         match self.columns[..] {
             [lat, lon] if largest(self.table, lat) <= 90.0 && largest(self.table, lon) <= 360.0 => {
-                self.add("sphere:2", "", "two columns without names, if they are latitude and longitude", false);
+                self.add("sphere:2", "two columns without names, if they are latitude and longitude", false);
             }
-            [_, _, _] => self.add("sphere:2", "", "three columns without names, if they are unit vectors", false),
+            [_, _, _] => self.add("sphere:2", "three columns without names, if they are unit vectors", false),
             [_, _, _, _] => {
-                let flags = if self.options.quat_order.is_none() { "--quat-order xyzw" } else { "" };
-                self.add("so3", flags, "four columns without names, if they are quaternions", false);
+                let open = self.options.quat_order.is_none();
+                let settings = open.then(|| (Setting::QuatOrder, "xyzw".to_owned()));
+                self.add_with("so3", settings, "four columns without names, if they are quaternions", false);
             }
             _ if poses::are_poses(self.table, self.options) => {
                 let reason =
                     format!("{} numbers a row that are pose matrices: rotation and position", self.columns.len());
-                self.add("product(so3,euclid:3)", "", &reason, true);
+                self.add("product(so3,euclid:3)", &reason, true);
             }
             _ if self.options.columns.is_none() && poses::are_transposed(self.table) => {
-                let flags = format!("--columns {}", poses::column_by_column(self.table.width()));
+                let settings = [(Setting::Columns, poses::column_by_column(self.table.width()))];
                 let reason = "pose matrices written column by column: their transposes are a rotation and a position";
-                self.add("product(so3,euclid:3)", &flags, reason, false);
+                self.add_with("product(so3,euclid:3)", settings, reason, false);
             }
             _ if self.columns.len() == 9 => {
-                self.add("so3", "", "nine columns without names, if they are rotation matrices", false);
+                self.add("so3", "nine columns without names, if they are rotation matrices", false);
             }
             _ => {}
         }
@@ -326,7 +356,7 @@ impl Search<'_> {
 
     /// Several columns that go more than half around a circle in degrees, and stay within one turn.
     fn wide_ranges(&mut self) {
-        if self.found.iter().any(|s| s.certain || s.flags.contains("--euler")) {
+        if self.found.iter().any(|s| s.certain || s.asks_for(Setting::Euler)) {
             return;
         }
         let turns = |c: &usize| {
@@ -343,7 +373,7 @@ impl Search<'_> {
 
     /// Any numbers, where nothing better is known.
     fn numbers(&mut self) {
-        let euler = self.found.iter().any(|s| s.flags.contains("--euler"));
+        let euler = self.found.iter().any(|s| s.asks_for(Setting::Euler));
         let all = self.numeric.len() == self.columns.len();
         if self.numeric.is_empty() || euler || self.found.iter().any(|s| s.certain) {
             return;
@@ -351,29 +381,27 @@ impl Search<'_> {
         if !all && self.options.columns.is_some() {
             return;
         }
-        let flags = if all { String::new() } else { format!("--columns {}", numbered(&self.numeric)) };
+        let settings = (!all).then(|| (Setting::Columns, numbered(&self.numeric)));
         let spec = format!("euclid:{}", self.numeric.len());
-        self.add(&spec, &flags, "columns of numbers, if any numbers can occur in them", false);
+        self.add_with(&spec, settings, "columns of numbers, if any numbers can occur in them", false);
     }
 
-    /// `--columns` with these columns, unless the user has chosen already.
-    fn columns_flag(&self, columns: &[usize]) -> String {
+    /// The choice of these columns, unless the user has chosen already.
+    fn columns_setting(&self, columns: &[usize]) -> Option<(Setting, String)> {
         if self.options.columns.is_some() {
-            return String::new();
+            return None;
         }
         // A name that a shell or the list would cut is given by its number.
         let plain = |name: &String| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c));
         let names: Vec<String> = columns.iter().map(|&c| self.table.column_name(c)).collect();
-        match self.table.header().is_some() && names.iter().all(plain) {
-            true => format!("--columns {}", names.join(",")),
-            false => format!("--columns {}", numbered(columns)),
-        }
+        let named = self.table.header().is_some() && names.iter().all(plain);
+        Some((Setting::Columns, if named { names.join(",") } else { numbered(columns) }))
     }
 
-    /// `--angle-unit`, unless the names or the user have said it.
-    fn unit_flag(&self, columns: &[usize], guess: AngleUnit) -> String {
-        let said = self.options.angle_unit.is_some() || columns.iter().all(|&c| unit(&self.name(c)).is_some());
-        if said { String::new() } else { format!("--angle-unit {}", guess.short()) }
+    /// The unit of angles, unless the names or the user give it.
+    fn unit_setting(&self, columns: &[usize], guess: AngleUnit) -> Option<(Setting, String)> {
+        let known = self.options.angle_unit.is_some() || columns.iter().all(|&c| unit(&self.name(c)).is_some());
+        (!known).then(|| (Setting::AngleUnit, guess.short().to_owned()))
     }
 
     /// The unit that angles seem to have.

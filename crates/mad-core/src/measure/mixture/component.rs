@@ -84,81 +84,38 @@ mod one_or_many {
 /// Why components do not make a mixture.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum MixtureError {
     /// The manifold is no product of spheres.
     #[error(
         "von Mises-Fisher mixtures live on spheres, so3, tori and products of these, not on {spec}; use base uniform"
     )]
-    Manifold {
-        /// The manifold.
-        spec: String,
-    },
+    Manifold { spec: String },
     /// The weights belong to another manifold.
     #[error("fitted frequencies do not belong to {spec}: {problem}; fit the base again, or use base uniform")]
-    Frequencies {
-        /// The manifold.
-        spec: String,
-        /// What does not fit.
-        problem: String,
-    },
+    Frequencies { spec: String, problem: String },
     /// A measure of the program's own was not brought.
     #[error("the base measure is not one that can be read from a file; the program that made it has to bring it")]
     NotBrought,
     /// A measure of the program's own is for points of another dimension.
     #[error("the base measure has {got} coordinates, {spec} has {expected}")]
-    OwnDimension {
-        /// The manifold.
-        spec: String,
-        /// Coordinates of the measure.
-        got: usize,
-        /// Coordinates of the manifold.
-        expected: usize,
-    },
+    OwnDimension { spec: String, got: usize, expected: usize },
     /// There is no component.
     #[error("a mixture needs at least one component")]
     Empty,
     /// A mean has the wrong number of coordinates.
     #[error("component {index}: mean has {got} coordinates, {expected} are needed (and at least 2)")]
-    Dimension {
-        /// Component, counted from 0.
-        index: usize,
-        /// Its number of coordinates.
-        got: usize,
-        /// Number of coordinates of the spheres.
-        expected: usize,
-    },
+    Dimension { index: usize, got: usize, expected: usize },
     /// There is not one concentration per sphere.
     #[error("component {index}: {got} concentrations, one for each of {expected} spheres is needed")]
-    Concentrations {
-        /// Component, counted from 0.
-        index: usize,
-        /// Its number of concentrations.
-        got: usize,
-        /// Number of spheres.
-        expected: usize,
-    },
+    Concentrations { index: usize, got: usize, expected: usize },
     /// A mean is not a direction.
     #[error("component {index}: mean has length {length}, it must be a unit vector")]
-    Mean {
-        /// Component, counted from 0.
-        index: usize,
-        /// Length of the mean.
-        length: f64,
-    },
+    Mean { index: usize, length: f64 },
     /// A weight is not a positive number.
     #[error("component {index}: weight {weight} is not a positive number")]
-    Weight {
-        /// Component, counted from 0.
-        index: usize,
-        /// The weight.
-        weight: f64,
-    },
+    Weight { index: usize, weight: f64 },
     /// A concentration is out of range.
     #[error("component {index}: concentration {concentration} is outside 0 … 1e8")]
-    Concentration {
-        /// Component, counted from 0.
-        index: usize,
-        /// The concentration.
-        concentration: f64,
-    },
+    Concentration { index: usize, concentration: f64 },
 }

@@ -7,7 +7,7 @@ use super::{
     rotation,
 };
 use crate::{
-    Points,
+    Points, Setting,
     rotation::canonical_sign,
     table::{Cell, DataError, RowFault, Table, notation::Axis, row_error::RowErrorList},
 };
@@ -527,8 +527,8 @@ impl Block {
         let (lat, lon) = (&columns[0], &columns[1]);
         let remedy = match table.header() {
             Some(_) if is_latitude(&lat.name) => "exchange the names of the two columns in the file".into(),
-            Some(_) => format!("give --columns {},{}", lon.name, lat.name),
-            None => format!("give --columns {},{}", lon.index + 1, lat.index + 1),
+            Some(_) => format!("give {} {},{}", Setting::Columns, lon.name, lat.name),
+            None => format!("give {} {},{}", Setting::Columns, lon.index + 1, lat.index + 1),
         };
         let bound = if units[1] == AngleUnit::Deg { "90" } else { "π/2" };
         let seen = format!("every longitude is within [-{bound}, {bound}]");
@@ -556,14 +556,16 @@ impl Block {
                 let (name, found, rows) = (&column.name, levels.len(), tally.rows);
                 notices.push(format!(
                     "{name}: {found} different values in {rows} rows, so hardly anything can be learned of them; if these are \
-                     identifiers or numbers, choose the other columns with --columns"
+                     identifiers or numbers, choose the other columns with {}",
+                    Setting::Columns
                 ));
             }
         }
         let small = tally.rows >= ENOUGH_ROWS && tally.largest.iter().all(|l| *l <= std::f64::consts::TAU);
         if small && matches!(self, Block::LatLon { units, .. } if are_degrees(units)) {
             notices.push(format!(
-                "{names}: no value exceeds 2π; are these radians? They were read as degrees; --angle-unit rad reads radians"
+                "{names}: no value exceeds 2π; are these radians? They were read as degrees; {} rad reads radians",
+                Setting::AngleUnit
             ));
         }
         if let Block::Angles { units, .. } | Block::Euler { units, .. } | Block::RotationVector { units, .. } = self {

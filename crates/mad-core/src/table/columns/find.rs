@@ -8,7 +8,10 @@ use super::{
     name::{is_latitude, is_longitude, unit},
     options::{AngleUnit, ColumnOptions},
 };
-use crate::table::{DataError, Layout, Table, TextStyle, style::Names};
+use crate::{
+    Setting,
+    table::{DataError, Layout, Table, TextStyle, style::Names},
+};
 
 /// The columns of every leaf of a layout.
 pub(super) struct Found {
@@ -198,8 +201,9 @@ impl Search<'_> {
             let columns = self.take(&[lat, lon]);
             return match self.called(is_latitude).or(self.called(is_longitude)) {
                 Some(second) if alone => Err(self.misfit_because(&format!(
-                    "; `{}` is a second latitude or longitude: choose two columns with --columns",
-                    self.table.column_name(second)
+                    "; `{}` is a second latitude or longitude: choose two columns with {}",
+                    self.table.column_name(second),
+                    Setting::Columns
                 ))),
                 _ => Ok(Some(Block::LatLon { units: self.place_units(&columns), columns })),
             };
@@ -323,6 +327,7 @@ impl Search<'_> {
 
     fn misfit(&self) -> DataError {
         let any = |test: fn(&str) -> bool| self.table.header().unwrap_or_default().iter().any(|n| test(n));
+        let choose = format!("; choose columns with {}, or another manifold", Setting::Columns);
         self.misfit_because(if any(is_latitude) && any(is_longitude) {
             "; latitude and longitude are columns of sphere:2"
         } else if !self.quaternions().0.is_empty()
@@ -330,7 +335,7 @@ impl Search<'_> {
         {
             "; quaternions and rotation matrices are columns of so3"
         } else {
-            "; choose columns with --columns, or another manifold"
+            &choose
         })
     }
 

@@ -1,14 +1,18 @@
 //! Hemispheres in a column of their own beside latitude and longitude, which decide the signs of the numbers.
 
 use super::block::Block;
-use crate::table::{DataError, Table, notation::Axis, rows::is_missing};
+use crate::{
+    Setting,
+    table::{DataError, Table, notation::Axis, rows::is_missing},
+};
 
 /// A hemisphere in a column that is not used, beside a number without its sign.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{file}: {place}: column `{column}` says {letter} of `{number}` = {value}, but hemispheres in a column of their own are not \
      read; write south and west as negative numbers, or the letter into the cell of the number ({value}{initial}). If the \
-     numbers are right as they stand, choose the columns to be read with --columns",
+     numbers are right as they stand, choose the columns to be read with {}",
+    Setting::Columns,
     initial = letter.chars().next().unwrap_or(' ').to_ascii_uppercase()
 )]
 pub struct UnusedHemisphere {

@@ -17,7 +17,7 @@ pub(crate) use name::{is_latitude, is_longitude, unit};
 pub use options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm};
 
 use super::{Cell, DataError, Layout, RowFault, Table, TextStyle, row_error::RowErrorList};
-use crate::{Points, manifold::Manifold};
+use crate::{Points, Setting, manifold::Manifold};
 use block::{Block, Tally};
 use serde::{Deserialize, Serialize};
 
@@ -78,11 +78,11 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// The points, if no row is bad.
     pub(crate) fn require_good(self, table: &Table) -> Result<Decoded, DataError> {
-        let advice = "fix them, or leave them out with --skip-bad-rows";
+        let advice = format!("fix them, or leave them out with {}", Setting::SkipBadRows);
         let hint = match self.hint {
             hint if self.bad_rows.len() == table.len() => hint,
             Some(hint) => Some(format!("{hint}; otherwise {advice}")),
-            None => Some(advice.to_owned()),
+            None => Some(advice),
         };
         self.errors.finish(table.source(), hint)?;
         Ok(Decoded { points: self.points, notices: self.notices })
@@ -245,7 +245,7 @@ impl Columns {
     /// The columns of a table that hold the points: position, name, what it holds, and why it was taken.
     pub(crate) fn uses(&self, table: &Table) -> Vec<ColumnUse> {
         let why = |block: &Block| match table.header() {
-            _ if self.options.columns.is_some() => "chosen with --columns",
+            _ if self.options.columns.is_some() => "chosen by the user",
             None => "by its place: the file has no column names",
             Some(_) if block.is_named() => "by its name",
             Some(_) => "by its kind: the columns left for it",

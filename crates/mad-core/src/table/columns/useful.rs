@@ -5,7 +5,10 @@ use super::{
     name::unit,
     options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm},
 };
-use crate::table::{DataError, Table};
+use crate::{
+    Setting,
+    table::{DataError, Table},
+};
 
 /// Refuses an option that no column needs, or that contradicts the names of the columns.
 pub(super) fn require(blocks: &[Block], table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
@@ -15,25 +18,25 @@ pub(super) fn require(blocks: &[Block], table: &Table, options: &ColumnOptions) 
     if let Some(order) = options.quat_order
         && let Some(problem) = against_order(blocks, table, options, order)
     {
-        return refuse(format!("--quat-order {}", order.letters()), problem);
+        return refuse(format!("{} {}", Setting::QuatOrder, order.letters()), problem);
     }
     if let Some(sequence) = options.euler
         && !blocks.iter().any(|b| matches!(b, Block::Euler { .. }))
     {
-        return refuse(format!("--euler {sequence}"), without(blocks, "Euler angles"));
+        return refuse(format!("{} {sequence}", Setting::Euler), without(blocks, "Euler angles"));
     }
     if options.rotation == Some(RotationForm::Rotvec)
         && !blocks.iter().any(|b| matches!(b, Block::RotationVector { .. }))
     {
-        return refuse("--rotation rotvec".into(), without(blocks, "a rotation vector"));
+        return refuse(format!("{} rotvec", Setting::Rotation), without(blocks, "a rotation vector"));
     }
     if options.rotation == Some(RotationForm::Euler) && !blocks.iter().any(|b| matches!(b, Block::Euler { .. })) {
-        return refuse("--rotation euler".into(), without(blocks, "Euler angles"));
+        return refuse(format!("{} euler", Setting::Rotation), without(blocks, "Euler angles"));
     }
     if let Some(given) = options.angle_unit
         && let Some(problem) = against_unit(blocks, given)
     {
-        return refuse(format!("--angle-unit {}", given.short()), problem);
+        return refuse(format!("{} {}", Setting::AngleUnit, given.short()), problem);
     }
     Ok(())
 }
