@@ -29,8 +29,8 @@ fn parts(n: [usize; 3], dim: usize, mut sample: impl FnMut(&mut Rng, &mut [f64])
 }
 
 /// Few sizes, so that tests are quick.
-fn options(layered: bool) -> FitOptions {
-    let options = if layered { FitOptions::default() } else { FitOptions::plain() };
+fn options(stacked: bool) -> FitOptions {
+    let options = if stacked { FitOptions::default() } else { FitOptions::plain() };
     FitOptions { sizes: vec![5, 10, 20], ..options }
 }
 
@@ -51,10 +51,10 @@ fn mixtures_and_kernels_come_near_a_known_density_on_the_sphere() {
     let m = manifold("sphere:2");
     let [train, validation, test] = parts([4000, 500, 4000], 3, |rng, x| truth.sample(rng, x));
     // A free parameter costs 1/2n nats: 4 for each of 20 components are 0.01.
-    for layered in [false, true] {
-        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(layered)).unwrap();
+    for stacked in [false, true] {
+        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(stacked)).unwrap();
         let gap = gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x));
-        assert!((-0.005..0.02).contains(&gap), "layered {layered}: {gap}");
+        assert!((-0.005..0.02).contains(&gap), "stacked {stacked}: {gap}");
         let again = mean_log_weight(fitted.choice.build(m.as_ref()).unwrap().as_ref(), &validation);
         assert!((fitted.validation - again).abs() < 1e-12, "{} and {again}", fitted.validation);
     }
@@ -69,10 +69,10 @@ fn mixtures_and_kernels_come_near_a_known_density_on_rotations() {
     let truth = So3Mixture::new(8, 1);
     let m = manifold("so3");
     let [train, validation, test] = parts([4000, 500, 4000], 4, |rng, q| truth.sample(rng, q));
-    for layered in [false, true] {
-        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(layered)).unwrap();
+    for stacked in [false, true] {
+        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(stacked)).unwrap();
         let mixture = gap(&fitted.choice, m.as_ref(), &test, |q| truth.log_density(q));
-        assert!((-0.005..0.03).contains(&mixture), "layered {layered}: {mixture}");
+        assert!((-0.005..0.03).contains(&mixture), "stacked {stacked}: {mixture}");
     }
     let fitted = fit_kde(m.as_ref(), &train, &validation, &options(false)).unwrap();
     let kernels = gap(&fitted.choice, m.as_ref(), &test, |q| truth.log_density(q));
@@ -129,10 +129,10 @@ fn copies_do_not_make_the_prediction_of_new_places_worse() {
     let (mut train, mut validation) = (places.clone(), new);
     train.extend(&copies(2000));
     validation.extend(&copies(200));
-    for layered in [false, true] {
-        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(layered)).unwrap();
+    for stacked in [false, true] {
+        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(stacked)).unwrap();
         let gap = gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x));
-        assert!((-0.005..0.05).contains(&gap), "layered {layered}: {gap}");
+        assert!((-0.005..0.05).contains(&gap), "stacked {stacked}: {gap}");
     }
     let fitted = fit_kde(m.as_ref(), &train, &validation, &options(true)).unwrap();
     let kernels = gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x));
@@ -150,10 +150,10 @@ fn mixtures_see_how_spheres_of_a_product_depend_on_each_other() {
     };
     let truth = VonMisesFisherMixture::on(m.as_ref(), (0..4).map(component).collect()).unwrap();
     let [train, validation, test] = parts([3000, 500, 3000], 7, |rng, x| truth.sample(rng, x));
-    let [mixture, _] = [false, true].map(|layered| {
-        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(layered)).unwrap();
+    let [mixture, _] = [false, true].map(|stacked| {
+        let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(stacked)).unwrap();
         let mixture = gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x));
-        assert!((-0.005..0.04).contains(&mixture), "layered {layered}: {mixture}");
+        assert!((-0.005..0.04).contains(&mixture), "stacked {stacked}: {mixture}");
         mixture
     });
     let fitted = fit_kde(m.as_ref(), &train, &validation, &options(false)).unwrap();
@@ -172,17 +172,17 @@ fn layers_help_where_points_are_dense_and_sparse() {
     let m = manifold("sphere:2");
     let truth = VonMisesFisherMixture::on(m.as_ref(), all).unwrap();
     let [train, validation, test] = parts([2400, 400, 4000], 3, |rng, x| truth.sample(rng, x));
-    let fit = |layered: bool, kernels: usize| {
+    let fit = |stacked: bool, kernels: usize| {
         let sizes = vec![12, 50, 200, 800];
-        let options = FitOptions { sizes, layered, kernels, ..FitOptions::default() };
+        let options = FitOptions { sizes, stacked, kernels, ..FitOptions::default() };
         let fitted = fit_mixture(m.as_ref(), &train, &validation, &options).unwrap();
         // Four fits with a background each, sharp and wide, and one more background.
         assert!(size(&fitted.choice) <= 2 * 1066 + 1 + 5 * kernels * 2400, "{} components", size(&fitted.choice));
         gap(&fitted.choice, m.as_ref(), &test, |x| truth.log_weight(x))
     };
-    let (plain, layered, with_kernels) = (fit(false, 0), fit(true, 0), fit(true, 2));
-    assert!(layered < plain && layered < 0.2, "plain {plain}, layered {layered}");
-    assert!(with_kernels < layered - 0.01, "layers of fits {layered}, and of kernels {with_kernels}");
+    let (plain, stacked, with_kernels) = (fit(false, 0), fit(true, 0), fit(true, 2));
+    assert!(stacked < plain && stacked < 0.2, "plain {plain}, stacked {stacked}");
+    assert!(with_kernels < stacked - 0.01, "stacks of fits {stacked}, and of kernels {with_kernels}");
 }
 
 /// Every place is read again and again, a hundred metres off: no mixture of one width for several places can say so.
@@ -241,13 +241,13 @@ fn repeated_points_make_no_spike_even_if_validation_repeats_them() {
         points.select(&rows)
     });
     let new = draw(400, 3, 6, |rng, x| uniform.sample(rng, x));
-    for layered in [false, true] {
+    for stacked in [false, true] {
         for validation in [&repeating, &new] {
-            let fitted = fit_mixture(m.as_ref(), &train, validation, &options(layered)).unwrap();
+            let fitted = fit_mixture(m.as_ref(), &train, validation, &options(stacked)).unwrap();
             let BaseChoice::Mixture { components } = &fitted.choice else { panic!("no mixture") };
             // 200 copies and c imagined points of spread s: κ = (200 + c)/(c s), with s a few hundredths for 5 to 20 starts.
             let sharp: f64 = components.iter().filter(|c| c.concentrations[0] > 1e6).map(|c| c.weight).sum();
-            assert!(sharp < 1e-3, "layered {layered}: {sharp} of the mass is in spikes");
+            assert!(sharp < 1e-3, "stacked {stacked}: {sharp} of the mass is in spikes");
             assert!(components.iter().all(|c| c.weight.is_finite() && c.weight > 0.0));
             let base = fitted.choice.build(m.as_ref()).unwrap();
             assert!(base.log_weight(&[0.0, -0.6, -0.8]).is_finite());
@@ -332,8 +332,8 @@ fn what_cannot_be_fitted_is_said() {
 fn few_points_are_enough_for_something() {
     let m = manifold("sphere:2");
     let one = Points::from_vec(vec![0.0, 0.6, 0.8], 3);
-    for layered in [false, true] {
-        let fitted = fit_mixture(m.as_ref(), &one, &one, &options(layered)).unwrap();
+    for stacked in [false, true] {
+        let fitted = fit_mixture(m.as_ref(), &one, &one, &options(stacked)).unwrap();
         assert!(fitted.validation.is_finite(), "{fitted:?}");
         assert!(fitted.choice.build(m.as_ref()).is_ok());
     }

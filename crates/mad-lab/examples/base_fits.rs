@@ -35,16 +35,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     if sets.is_empty() {
         sets = ["volcano", "earthquake", "flood", "fire"].map(String::from).to_vec();
     }
-    let layered = |sizes: &[usize], kernels| FitOptions { sizes: sizes.to_vec(), kernels, ..FitOptions::default() };
+    let stacked = |sizes: &[usize], kernels| FitOptions { sizes: sizes.to_vec(), kernels, ..FitOptions::default() };
     let sizes = FitOptions::default().sizes;
     let methods: [(&str, Fit, FitOptions); 7] = [
         ("kde", fit_kde, FitOptions::plain()),
         ("plain", fit_mixture, FitOptions::plain()),
-        ("fits", fit_mixture, layered(&sizes, 0)),
-        ("kernels", fit_mixture, layered(&[1], 4)),
-        ("both2", fit_mixture, layered(&sizes, 2)),
+        ("fits", fit_mixture, stacked(&sizes, 0)),
+        ("kernels", fit_mixture, stacked(&[1], 4)),
+        ("both2", fit_mixture, stacked(&sizes, 2)),
         ("both", fit_mixture, FitOptions::default()),
-        ("both8", fit_mixture, layered(&sizes, 8)),
+        ("both8", fit_mixture, stacked(&sizes, 8)),
     ];
     println!("set            method   seed  components  held out     test   copies      new    truth  seconds");
     for set in &sets {

@@ -1,10 +1,8 @@
 //! From the length of a mean vector to a concentration.
 
+use super::constants::LEAST_CONCENTRATION;
 use crate::measure::MAX_CONCENTRATION;
 use crate::special::bessel_ratio_complement;
-
-/// Smallest concentration that is told from none.
-const SMALLEST: f64 = 1e-9;
 
 /// The κ with 1 − A(κ) = `complement` on the sphere in R^`dim`; 0 if the complement is 1 or more, at most 1e8.
 ///
@@ -15,7 +13,7 @@ pub(super) fn concentration(dim: usize, complement: f64) -> f64 {
     let order = dim as f64 / 2.0 - 1.0;
     let target = complement.ln();
     let off = |log: f64| bessel_ratio_complement(order, log.exp()).ln() - target;
-    let (mut low, mut high) = (SMALLEST.ln(), MAX_CONCENTRATION.ln());
+    let (mut low, mut high) = (LEAST_CONCENTRATION.ln(), MAX_CONCENTRATION.ln());
     let (mut at_low, mut at_high) = (off(low), off(high));
     if at_low.is_nan() || at_low <= 0.0 {
         return 0.0;

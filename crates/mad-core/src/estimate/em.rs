@@ -1,15 +1,13 @@
 //! Expectation maximisation for mixtures of von Mises–Fisher products, with priors.
 
 use super::concentration::concentration;
+use super::constants::{LEAST_CONCENTRATION, LEAST_POINTS, LEAST_RESULTANT, LEAST_SPREAD, ROWS, SHARP};
 use crate::Points;
-use crate::measure::{Bank, Component, LANES, Lanes, Room, SphereBlock, shares};
+use crate::measure::{Component, LANES, Lanes, Packed, Scratch, SphereBlock, shares};
 use crate::special::{ln_mean_exp_scaled, norm};
 use rayon::prelude::*;
 
-/// Rows whose sums are taken together.
-const ROWS: usize = 256;
-
-/// What is believed about a component before it has seen data.
+/// The prior on a component: what is assumed before there are data.
 ///
 /// # Formula
 /// On each sphere `count` (a₀ κ − ln J(κ)), a₀ = 1 − `spread`: as if `count` further points had the mean resultant a₀.
@@ -45,16 +43,16 @@ pub(super) fn is_background(component: &Component) -> bool {
 #[derive(Clone)]
 pub(super) struct Sums {
     counts: Vec<Lanes>,
-    /// Per sphere as in [`Bank`]: group by group, coordinate by coordinate.
+    /// Per sphere as in [`Packed`]: group by group, coordinate by coordinate.
     sums: Vec<Vec<Lanes>>,
     /// Σ of log-densities with respect to the uniform measure.
     pub log_likelihood: f64,
 }
 
 impl Sums {
-    fn zero(bank: &Bank) -> Self {
-        let sums = bank.blocks.iter().map(|b| vec![[0.0; LANES]; b.means.len()]).collect();
-        Self { counts: vec![[0.0; LANES]; bank.groups()], sums, log_likelihood: 0.0 }
+    fn zero(packed: &Packed) -> Self {
+        let sums = packed.blocks.iter().map(|b| vec![[0.0; LANES]; b.means.len()]).collect();
+        Self { counts: vec![[0.0; LANES]; packed.groups()], sums, log_likelihood: 0.0 }
     }
 
     fn add(&mut self, other: &Sums) {
@@ -65,20 +63,20 @@ impl Sums {
     }
 
     /// Adds one point, shared between the components.
-    fn add_point(&mut self, bank: &Bank, x: &[f64], weight: f64, room: &mut Room) {
-        let scale = bank.log_terms(x, room);
+    fn add_point(&mut self, packed: &Packed, x: &[f64], weight: f64, scratch: &mut Scratch) {
+        let scale = packed.log_terms(x, scratch);
         let mut total = [0.0; LANES];
-        for term in &mut room.terms {
+        for term in &mut scratch.terms {
             *term = shares(term, scale);
             total.iter_mut().zip(&*term).for_each(|(t, s)| *t += s);
         }
         let total: f64 = total.iter().sum();
         self.log_likelihood += weight * (scale + total.ln());
         let factor = weight / total;
-        for (&group, share) in room.groups.iter().zip(&room.terms) {
+        for (&group, share) in scratch.groups.iter().zip(&scratch.terms) {
             let share = share.map(|s| s * factor);
             self.counts[group].iter_mut().zip(&share).for_each(|(c, s)| *c += s);
-            for (block, sums) in bank.blocks.iter().zip(&mut self.sums) {
+            for (block, sums) in packed.blocks.iter().zip(&mut self.sums) {
                 let x = &x[block.sphere.range.clone()];
                 let mut signed = share;
                 if block.sphere.antipodal {
@@ -97,20 +95,20 @@ impl Sums {
     }
 
     /// Sums over all rows, in fixed blocks and in order; row i counts `weights[i]` times.
-    pub fn over(bank: &Bank, points: &Points, weights: &[f64]) -> Self {
+    pub fn over(packed: &Packed, points: &Points, weights: &[f64]) -> Self {
         let blocks: Vec<Sums> = points
             .as_slice()
             .par_chunks(ROWS * points.dim())
             .zip(weights.par_chunks(ROWS))
             .map(|(rows, weights)| {
-                let (mut sums, mut room) = (Sums::zero(bank), Room::default());
+                let (mut sums, mut scratch) = (Sums::zero(packed), Scratch::default());
                 for (x, weight) in rows.chunks_exact(points.dim()).zip(weights) {
-                    sums.add_point(bank, x, *weight, &mut room);
+                    sums.add_point(packed, x, *weight, &mut scratch);
                 }
                 sums
             })
             .collect();
-        let mut total = Sums::zero(bank);
+        let mut total = Sums::zero(packed);
         blocks.iter().for_each(|b| total.add(b));
         total
     }
@@ -132,17 +130,16 @@ impl Sums {
                 let mean = &mut component.mean[block.range.clone()];
                 let sum: Vec<f64> = (0..dim).map(|i| self.sums[b][group * dim + i][lane]).collect();
                 let length = norm(&sum);
-                if length > 1e-12 * n && length > 0.0 {
+                if length > LEAST_RESULTANT * n && length > 0.0 {
                     mean.iter_mut().zip(&sum).for_each(|(m, s)| *m = s / length);
                 }
                 let complement = ((n - length).max(0.0) + prior.count * prior.spread[b]) / (n + prior.count);
                 let kappa = concentration(dim, complement);
-                // A component without any concentration would be taken for the background.
-                component.concentrations[b] = kappa.max(1e-9);
+                // A component of concentration zero would be the background.
+                component.concentrations[b] = kappa.max(LEAST_CONCENTRATION);
             }
         }
-        // Components that nobody needs would only cost time.
-        components.retain(|c| c.weight > 1e-9);
+        components.retain(|c| c.weight > LEAST_POINTS);
         let total: f64 = components.iter().map(|c| c.weight).sum();
         components.iter_mut().for_each(|c| c.weight /= total);
     }
@@ -157,7 +154,7 @@ pub(super) struct Stop {
     pub growth: f64,
 }
 
-/// Improves `components` until the penalised log-likelihood per point hardly grows; answers with its values.
+/// Improves `components` until the penalised log-likelihood per point hardly grows; returns its values.
 pub(super) fn maximise(
     components: &mut Vec<Component>,
     blocks: &[SphereBlock],
@@ -169,15 +166,15 @@ pub(super) fn maximise(
     let total: f64 = weights.iter().sum();
     let mut trace: Vec<f64> = Vec::new();
     for _ in 0..stop.iterations {
-        let bank = Bank::new(components, blocks);
-        let sums = Sums::over(&bank, points, weights);
+        let packed = Packed::new(components, blocks);
+        let sums = Sums::over(&packed, points, weights);
         let value = (sums.log_likelihood + prior.log_density(components, blocks)) / total;
         let grown = trace.last().map_or(f64::INFINITY, |last| value - last);
         trace.push(value);
         if grown < stop.growth {
             break;
         }
-        sums.maximise(components, &bank.order, blocks, prior);
+        sums.maximise(components, &packed.order, blocks, prior);
     }
     trace
 }
@@ -186,10 +183,10 @@ pub(super) fn maximise(
 pub(super) fn spread(components: &[Component], blocks: &[SphereBlock], points: &Points, weights: &[f64]) -> Vec<f64> {
     let sharp: Vec<Component> = components
         .iter()
-        .map(|c| Component { weight: 1.0, concentrations: vec![1e6; blocks.len()], ..c.clone() })
+        .map(|c| Component { weight: 1.0, concentrations: vec![SHARP; blocks.len()], ..c.clone() })
         .collect();
-    let bank = Bank::new(&sharp, blocks);
-    let sums = Sums::over(&bank, points, weights);
+    let packed = Packed::new(&sharp, blocks);
+    let sums = Sums::over(&packed, points, weights);
     let total: f64 = weights.iter().sum();
     let mut lengths = vec![0.0; blocks.len()];
     for j in 0..components.len() {
@@ -200,7 +197,7 @@ pub(super) fn spread(components: &[Component], blocks: &[SphereBlock], points: &
             lengths[b] += norm(&sum);
         }
     }
-    lengths.iter().map(|l| (1.0 - l / total).max(1e-8)).collect()
+    lengths.iter().map(|l| (1.0 - l / total).max(LEAST_SPREAD)).collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! Frequencies on finite sets, smoothed.
 
-use super::golden::maximise;
-use super::{FiniteColumn, FitError, Fitted, Tried, finite_columns, refuse_empty};
+use super::constants::PSEUDO_COUNTS;
+use super::line_search::maximise;
+use super::{BaseChoice, FiniteColumn, FitError, Fitted, Tried, finite_columns, refuse_empty};
 use crate::Points;
-use crate::estimate::BaseChoice;
 use crate::manifold::Manifold;
-
-/// Imagined points per category that are tried.
-const PSEUDO_COUNTS: (f64, f64) = (1e-4, 1e8);
 
 /// Smoothed frequencies of the points of a finite set, or of the levels of each column of a table.
 ///
@@ -20,21 +17,21 @@ pub(super) fn fit(manifold: &dyn Manifold, train: &Points, validation: &Points) 
     let columns = finite_columns(manifold).ok_or_else(|| FitError::Manifold { spec: manifold.spec() })?;
     let (mut weights, mut tried, mut total) = (Vec::new(), Vec::new(), 0.0);
     for (place, column) in columns.iter().enumerate() {
-        let [seen, unseen] = [train, validation].map(|points| counts(column, points));
-        let (rows, categories) = (train.len() as f64, seen.len() as f64);
+        let [known, new] = [train, validation].map(|points| counts(column, points));
+        let (rows, categories) = (train.len() as f64, known.len() as f64);
         let smooth = |alpha: f64| -> Vec<f64> {
-            let whole: f64 = seen.iter().map(|n| n + alpha).sum();
-            seen.iter().map(|n| (n + alpha) / whole).collect()
+            let whole: f64 = known.iter().map(|n| n + alpha).sum();
+            known.iter().map(|n| (n + alpha) / whole).collect()
         };
         let (low, high) = (PSEUDO_COUNTS.0.ln(), PSEUDO_COUNTS.1.ln());
         let (log_alpha, _) = maximise((low, 0.0, high), |log_alpha| {
             let alpha = log_alpha.exp();
             let whole = (rows - 1.0 + alpha * categories).ln();
-            let occurring = seen.iter().filter(|n| **n > 0.0);
+            let occurring = known.iter().filter(|n| **n > 0.0);
             Ok::<f64, FitError>(occurring.map(|n| n * ((n - 1.0 + alpha).ln() - whole)).sum::<f64>() / rows)
         })?;
         let smoothed = smooth(log_alpha.exp());
-        let value = unseen.iter().zip(&smoothed).map(|(n, w)| n * w.ln()).sum::<f64>() / validation.len() as f64;
+        let value = new.iter().zip(&smoothed).map(|(n, w)| n * w.ln()).sum::<f64>() / validation.len() as f64;
         let what = format!("column {place}: {:.3e} imagined points per category", log_alpha.exp());
         tried.push(Tried { what, validation: value });
         weights.push(smoothed);

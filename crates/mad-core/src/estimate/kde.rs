@@ -1,19 +1,13 @@
 //! Kernel densities: one von Mises–Fisher kernel per training point.
 
-use super::folds::Fold;
-use super::golden::maximise;
+use super::constants::{MOST_SCORED_KDE, WIDEST_KERNEL};
+use super::line_search::maximise;
 use super::mixture::Data;
-use super::{FitError, FitOptions, Fitted, Tried, frequencies, mean_log_weight, spheres};
+use super::stack::Fold;
+use super::{BaseChoice, FitError, FitOptions, Fitted, Tried, frequencies, mean_log_weight, spheres};
 use crate::Points;
-use crate::estimate::BaseChoice;
 use crate::manifold::Manifold;
 use crate::measure::{Component, MAX_CONCENTRATION, VonMisesFisherMixture};
-
-/// Smallest concentration that is tried.
-const SMALLEST: f64 = 1e-2;
-
-/// Most points of a part that are judged.
-const MOST_JUDGED: usize = 4000;
 
 /// A kernel on every distinct training point, all of the concentration that cross-validation over the training points finds
 /// best for new places. Validation points are scored only.
@@ -30,21 +24,21 @@ pub fn fit_kde(
         return frequencies::fit(manifold, train, validation);
     }
     let blocks = spheres(manifold, train, validation)?;
-    let folds = Fold::all(train, &options.units, MOST_JUDGED);
-    let folds: Vec<(Data, Points)> = folds.into_iter().map(|f| (Data::new(&blocks, &f.seen), f.judged)).collect();
-    let judged: usize = folds.iter().map(|(_, judged)| judged.len()).sum();
+    let folds = Fold::all(train, &options.units, MOST_SCORED_KDE);
+    let folds: Vec<(Data, Points)> = folds.into_iter().map(|f| (Data::new(&blocks, &f.train), f.scored)).collect();
+    let scored: usize = folds.iter().map(|(_, scored)| scored.len()).sum();
     // As many kernels as points, each with its share of the volume.
     let start = 2.0 / manifold.intrinsic_dim() as f64 * (train.len() as f64).ln();
     let mut tried = Vec::new();
-    // A single point says nothing about new places: then the first guess stays.
-    let (low, high) = if folds.is_empty() { (start, start) } else { (SMALLEST.ln(), MAX_CONCENTRATION.ln()) };
+    // A single point holds no information on new places: then the first guess stays.
+    let (low, high) = if folds.is_empty() { (start, start) } else { (WIDEST_KERNEL.ln(), MAX_CONCENTRATION.ln()) };
     let (log_kappa, _) = maximise((low, start, high), |log_kappa| {
         let mut sum = 0.0;
-        for (seen, judged) in &folds {
-            let base = VonMisesFisherMixture::on(manifold, kernels(seen, log_kappa))?;
-            sum += judged.len() as f64 * mean_log_weight(&base, judged);
+        for (train, scored) in &folds {
+            let base = VonMisesFisherMixture::on(manifold, kernels(train, log_kappa))?;
+            sum += scored.len() as f64 * mean_log_weight(&base, scored);
         }
-        let value = sum / judged.max(1) as f64;
+        let value = sum / scored.max(1) as f64;
         tried.push(Tried { what: format!("kernels of concentration {:.4e}", log_kappa.exp()), validation: value });
         Ok::<f64, FitError>(value)
     })?;

@@ -1,31 +1,21 @@
 //! Mixtures by expectation maximisation, their size chosen on the validation part.
 
+use super::constants::{GROWTH, MOST_ROWS, SIZE_GAIN, SIZE_PATIENCE};
 use super::em::{Prior, Stop, maximise, spread};
-use super::seeds::seeds;
+use super::initial_means::initial_means;
 use super::stack;
-use super::{FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, new_places, spheres};
+use super::{
+    BaseChoice, FitError, FitOptions, Fitted, Tried, distinct, frequencies, mean_log_weight, new_places, spheres,
+};
 use crate::Points;
-use crate::estimate::BaseChoice;
 use crate::manifold::Manifold;
 use crate::measure::{Component, MAX_CONCENTRATION, SphereBlock, VonMisesFisherMixture};
 use crate::rng::{Purpose, stream};
 
-/// Iterations end when the penalised log-likelihood per point grows by less than this.
-const GROWTH: f64 = 1e-5;
-
-/// Larger fits are tried until so many in a row gain less than [`GAIN`] nats on the validation part.
-const PATIENCE: usize = 2;
-
-/// See [`PATIENCE`].
-const GAIN: f64 = 2e-3;
-
-/// Most training and validation rows that are looked at. Rows are in random order, so that the first stand for all.
-const MOST_ROWS: [usize; 2] = [100_000, 12_500];
-
 /// A mixture of von Mises–Fisher products on spheres, rotations, tori and their products; smoothed frequencies on finite sets.
 ///
-/// One fit is made for each of `sizes`. Either the one that predicts new places of the validation part best is the answer, or, with
-/// `layered`, all of them and kernels on the training points are combined, with weights from rows that were left out. Rows must be
+/// One fit is made for each of `sizes`. Either the one that predicts new places of the validation part best is returned, or, with
+/// `stacked`, all of them and kernels on the training points are combined, with weights from rows that were left out. Rows must be
 /// in random order: of more than 100 000 the first ones are taken.
 pub fn fit_mixture(
     manifold: &dyn Manifold,
@@ -38,7 +28,7 @@ pub fn fit_mixture(
     }
     let blocks = spheres(manifold, train, validation)?;
     let train = &train.head(MOST_ROWS[0]);
-    if options.layered {
+    if options.stacked {
         let spare: Vec<usize> = (options.reserved..validation.len()).take(MOST_ROWS[1]).collect();
         // Rows that repeat a reserved one would give the weights away to early stopping.
         let spare = new_places(&validation.head(options.reserved), &new_places(train, &validation.select(&spare)));
@@ -51,12 +41,12 @@ pub fn fit_mixture(
     let new = new_places(train, validation);
     let validation = if new.is_empty() { validation } else { &new };
     let mut best = Best { manifold, validation, tried: Vec::new(), value: f64::NEG_INFINITY, components: Vec::new() };
-    let (mut highest, mut in_vain) = (f64::NEG_INFINITY, 0);
+    let (mut highest, mut without_gain) = (f64::NEG_INFINITY, 0);
     for size in data.sizes(options) {
-        let value = best.offer(&data.fit(size, 0, options).components, format!("{size} components"))?;
-        in_vain = if value > highest + GAIN { 0 } else { in_vain + 1 };
+        let value = best.consider(&data.fit(size, 0, options).components, format!("{size} components"))?;
+        without_gain = if value > highest + SIZE_GAIN { 0 } else { without_gain + 1 };
         highest = highest.max(value);
-        if in_vain == PATIENCE {
+        if without_gain == SIZE_PATIENCE {
             break;
         }
     }
@@ -74,8 +64,8 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// Keeps these components if the validation points like them better; answers how much these do.
-    fn offer(&mut self, components: &[Component], what: String) -> Result<f64, FitError> {
+    /// Keeps these components if they predict the validation points better; returns how well they do.
+    fn consider(&mut self, components: &[Component], what: String) -> Result<f64, FitError> {
         let mixture = VonMisesFisherMixture::on(self.manifold, components.to_vec())?;
         let value = mean_log_weight(&mixture, self.validation);
         self.tried.push(Tried { what, validation: value });
@@ -87,7 +77,7 @@ impl Best<'_> {
     }
 }
 
-/// What expectation maximisation came to.
+/// The result of expectation maximisation.
 pub(super) struct Fit {
     pub components: Vec<Component>,
     /// Penalised log-likelihood per point.
@@ -121,7 +111,7 @@ impl<'a> Data<'a> {
     /// A fit of `size` components and a uniform background from this random start.
     pub fn fit(&self, size: usize, start: u64, options: &FitOptions) -> Fit {
         let mut rng = stream(options.seed, Purpose::Init, start << 32 | size as u64);
-        let means = seeds(self.blocks, &self.points, &self.counts, size, &mut rng);
+        let means = initial_means(self.blocks, &self.points, &self.counts, size, &mut rng);
         let weight = 1.0 / (means.len() + 1) as f64;
         let component = |kappas: &[f64], row: usize| Component {
             weight,

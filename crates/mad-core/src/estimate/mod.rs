@@ -1,26 +1,26 @@
 //! Base measures fitted to data: mixtures by expectation maximisation, kernel densities, smoothed frequencies.
 //!
 //! A fitted base carries most of a density before any network is trained, and is a model of its own. Every choice that the
-//! training part cannot make, such as the number of components, is made with points that were left out.
+//! training part cannot make, such as the number of components, is made with points that were left out. The rule in force is
+//! `docs/fitted-base.md`, all constants are in `constants.rs`.
 
 mod choice;
 mod concentration;
+mod constants;
 mod em;
-mod folds;
 mod frequencies;
-mod golden;
+mod initial_means;
 mod kde;
-mod kernels;
+mod line_search;
 mod mixture;
-mod seeds;
-mod shape;
 mod stack;
-mod weights;
 
 pub use choice::BaseChoice;
 use choice::{FiniteColumn, finite_columns};
 pub use kde::fit_kde;
 pub use mixture::fit_mixture;
+
+use constants::{ALONE, KERNELS_PER_POINT, SIZES, STACKED};
 
 use crate::Points;
 use crate::groups::Groups;
@@ -29,10 +29,10 @@ use crate::measure::{BaseMeasure, MixtureError, SphereBlock};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// Counts changes after which the same points give another measure, so that scores of older fits are told apart: of fits of one
-/// size or width, and of layered ones.
-pub fn version(layered: bool) -> u32 {
-    if layered { 4 } else { 3 }
+/// Counts changes after which the same points give another measure, so that scores of older fits can be distinguished: of
+/// fits of one size or width, and of stacks.
+pub fn version(stacked: bool) -> u32 {
+    if stacked { 4 } else { 3 }
 }
 
 /// How to fit.
@@ -42,8 +42,8 @@ pub struct FitOptions {
     pub seed: u64,
     /// Numbers of components to fit; those beyond half of the distinct training points are left out.
     pub sizes: Vec<usize>,
-    /// Whether fits of all sizes are laid over each other, or the best of them is the answer.
-    pub layered: bool,
+    /// Whether fits of all sizes are combined, or the best of them is returned.
+    pub stacked: bool,
     /// Most kernels on a training point; 0 for mixtures alone. On the two-dimensional sphere an elongated kernel is up to five
     /// components.
     pub kernels: usize,
@@ -61,13 +61,13 @@ impl Default for FitOptions {
     fn default() -> Self {
         Self {
             seed: 0,
-            sizes: vec![1, 3, 6, 12, 25, 50, 100, 200, 400, 800, 1600, 3200],
-            layered: true,
-            kernels: 4,
+            sizes: SIZES.to_vec(),
+            stacked: true,
+            kernels: KERNELS_PER_POINT,
             reserved: 0,
             units: Vec::new(),
-            prior: 0.03,
-            iterations: 30,
+            prior: STACKED.0,
+            iterations: STACKED.1,
         }
     }
 }
@@ -75,7 +75,7 @@ impl Default for FitOptions {
 impl FitOptions {
     /// A single mixture of the best size: what expectation maximisation usually means.
     pub fn plain() -> Self {
-        Self { layered: false, kernels: 0, prior: 0.3, iterations: 100, ..Self::default() }
+        Self { stacked: false, kernels: 0, prior: ALONE.0, iterations: ALONE.1, ..Self::default() }
     }
 }
 

@@ -14,8 +14,8 @@ mod von_mises_fisher;
 
 pub use finite::{Finite, FiniteError};
 pub use flat::Flat;
-pub(crate) use mixture::{Bank, LANES, Lanes, Room, shares};
 pub use mixture::{Component, MAX_CONCENTRATION, MixtureError, VonMisesFisherMixture};
+pub(crate) use mixture::{LANES, Lanes, Packed, Scratch, shares};
 pub use product::ProductMeasure;
 pub use uniform_sphere::{UniformSphere, log_area};
 pub use von_mises_fisher::sample_von_mises_fisher;

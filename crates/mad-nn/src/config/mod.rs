@@ -237,8 +237,8 @@ impl Config {
     pub fn fit_version(&self) -> Option<u32> {
         let fitted = [&self.base, &self.method].iter().any(|name| FITTED_BASES.contains(&name.as_str()));
         // As a method of its own a mixture is of one size.
-        let layered = self.base == FITTED_BASES[0] && !self.is_plain_mixture();
-        fitted.then(|| version(layered))
+        let stacked = self.base == FITTED_BASES[0] && !self.is_plain_mixture();
+        fitted.then(|| version(stacked))
     }
 
     /// How rows are divided.

@@ -318,8 +318,8 @@ mod tests {
     #[test]
     fn only_fitted_runs_depend_on_how_bases_are_fitted() {
         let found = |settings: &str| config("sphere:2", settings, Some(5000)).fit_version();
-        for layered in ["", "base = 'mixture'"] {
-            assert_eq!(found(layered), Some(version(true)), "{layered}");
+        for stacked in ["", "base = 'mixture'"] {
+            assert_eq!(found(stacked), Some(version(true)), "{stacked}");
         }
         for single in ["base = 'kde'", "method = 'kde'", "method = 'mixture'", "method = 'mixture:'"] {
             assert_eq!(found(single), Some(version(false)), "{single}");

@@ -1,20 +1,20 @@
 //! Mixtures of von Mises–Fisher densities on spheres, on the rotations, and on products of these.
 
-mod bank;
+mod bounds;
 mod component;
-mod cones;
-mod seen;
+mod packed;
+mod posterior;
 
-pub(crate) use bank::{Bank, LANES, Lanes, Room, shares};
 pub use component::{Component, MAX_CONCENTRATION, MixtureError};
+pub(crate) use packed::{LANES, Lanes, Packed, Scratch, shares};
 
 use super::uniform_sphere::log_shell;
 use super::{BaseMeasure, von_mises_fisher};
 use crate::measure::SphereBlock;
 use crate::rng::Rng;
 use crate::special::{bessel_ratio, bessel_ratio_complement, distance_squared, norm, norm_minus_one};
+use posterior::{Direction, Posterior, side_shares, tilt};
 use rand::RngExt;
-use seen::{Direction, Seen, side_shares, tilt};
 use std::cell::RefCell;
 
 /// Σ_j w_j ∏_b vMF(μ_jb, κ_jb) over spheres b; on an antipodal sphere each factor is the mean of the densities at ±μ_jb.
@@ -22,15 +22,15 @@ use std::cell::RefCell;
 pub struct VonMisesFisherMixture {
     components: Vec<Component>,
     blocks: Vec<SphereBlock>,
-    bank: Bank,
+    packed: Packed,
     cumulative: Vec<f64>,
     log_volume: f64,
 }
 
 thread_local! {
-    /// Room for one row, kept from row to row.
-    static SEEN: RefCell<Seen> = RefCell::default();
-    static ROOM: RefCell<Room> = RefCell::default();
+    /// Scratch memory for one row, kept from row to row.
+    static POSTERIOR: RefCell<Posterior> = RefCell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 impl VonMisesFisherMixture {
@@ -48,7 +48,7 @@ impl VonMisesFisherMixture {
         }
         let total: f64 = components.iter().map(|c| c.weight).sum();
         components.iter_mut().for_each(|c| c.weight /= total);
-        let bank = Bank::new(&components, &blocks);
+        let packed = Packed::new(&components, &blocks);
         let cumulative = components
             .iter()
             .scan(0.0, |sum, c| {
@@ -56,7 +56,7 @@ impl VonMisesFisherMixture {
                 Some(*sum)
             })
             .collect();
-        Ok(Self { components, blocks, bank, cumulative, log_volume })
+        Ok(Self { components, blocks, packed, cumulative, log_volume })
     }
 
     /// A mixture on one sphere of log-volume `log_volume`: its area, or `ln 8π²` with `antipodal` for rotations.
@@ -70,11 +70,11 @@ impl VonMisesFisherMixture {
         &self.components
     }
 
-    /// Looks at the components from `x` and hands over what was seen.
-    fn look<T>(&self, x: &[f64], sigma: f64, then: impl FnOnce(&mut Seen) -> T) -> T {
-        SEEN.with_borrow_mut(|seen| {
-            seen.look(&self.bank, x, sigma);
-            then(seen)
+    /// Hands over the posterior of the components given `x`.
+    fn with_posterior<T>(&self, x: &[f64], sigma: f64, then: impl FnOnce(&mut Posterior) -> T) -> T {
+        POSTERIOR.with_borrow_mut(|posterior| {
+            posterior.update(&self.packed, x, sigma);
+            then(posterior)
         })
     }
 }
@@ -88,28 +88,28 @@ impl BaseMeasure for VonMisesFisherMixture {
     /// Σ_j r_j A(|η_jb|) η_jb/|η_jb| on sphere b, r_j ∝ w_j ∏_b J(|η_jb|)/J(κ_jb), η_jb = κ_jb μ_jb + x_b/σ²; A is the
     /// Bessel ratio of the sphere.
     fn posterior_mean(&self, x: &[f64], sigma: f64, mean: &mut [f64]) {
-        self.look(x, sigma, |seen| {
-            let count = self.bank.blocks.len();
-            for (b, (block, direction)) in self.bank.blocks.iter().zip(&seen.directions).enumerate() {
-                seen.sums.clear();
-                seen.sums.resize(block.dim(), [0.0; LANES]);
+        self.with_posterior(x, sigma, |posterior| {
+            let count = self.packed.blocks.len();
+            for (b, (block, direction)) in self.packed.blocks.iter().zip(&posterior.directions).enumerate() {
+                posterior.sums.clear();
+                posterior.sums.resize(block.dim(), [0.0; LANES]);
                 let mut outward = [0.0; LANES];
-                for (place, (&group, share)) in seen.groups.iter().zip(&seen.shares).enumerate() {
-                    let tilt = &seen.tilts[place * count + b];
+                for (place, (&group, share)) in posterior.groups.iter().zip(&posterior.shares).enumerate() {
+                    let tilt = &posterior.tilts[place * count + b];
                     let (mut pull, mut push) = (*share, *share);
                     pull.iter_mut().zip(&tilt.along).for_each(|(p, t)| *p *= t);
                     push.iter_mut().zip(&tilt.outward).for_each(|(p, t)| *p *= t);
                     outward.iter_mut().zip(&push).for_each(|(o, p)| *o += p);
-                    for (sum, means) in seen.sums.iter_mut().zip(block.means_of(group)) {
+                    for (sum, means) in posterior.sums.iter_mut().zip(block.means_of(group)) {
                         let mut product = pull;
                         product.iter_mut().zip(means).for_each(|(p, m)| *p *= m);
                         sum.iter_mut().zip(&product).for_each(|(s, p)| *s += p);
                     }
                 }
                 let outward: f64 = outward.iter().sum();
-                let coordinates = mean[block.sphere.range.clone()].iter_mut().zip(&seen.sums).zip(&direction.unit);
+                let coordinates = mean[block.sphere.range.clone()].iter_mut().zip(&posterior.sums).zip(&direction.unit);
                 for ((mean, sum), unit) in coordinates {
-                    *mean = (sum.iter().sum::<f64>() + outward * unit) / seen.total;
+                    *mean = (sum.iter().sum::<f64>() + outward * unit) / posterior.total;
                 }
             }
         });
@@ -117,16 +117,16 @@ impl BaseMeasure for VonMisesFisherMixture {
 
     fn log_density(&self, x: &[f64], sigma: f64) -> f64 {
         let shells: f64 = self.blocks.iter().map(|b| log_shell(&x[b.range.clone()], sigma)).sum();
-        self.look(x, sigma, |seen| shells + seen.scale + seen.total.ln())
+        self.with_posterior(x, sigma, |posterior| shells + posterior.scale + posterior.total.ln())
     }
 
     /// # Formula
     /// ln Σ_j w_j ∏_b exp(κ_jb (μ_jb·x_b − 1))/(e^{−κ_jb} J(κ_jb)) − ln vol, with 1 − μ·x = |μ − x|²/2.
     fn log_weight(&self, x0: &[f64]) -> f64 {
-        ROOM.with_borrow_mut(|room| {
-            let scale = self.bank.log_terms(x0, room);
+        SCRATCH.with_borrow_mut(|scratch| {
+            let scale = self.packed.log_terms(x0, scratch);
             let mut total = [0.0; LANES];
-            for group in &room.terms {
+            for group in &scratch.terms {
                 total.iter_mut().zip(&shares(group, scale)).for_each(|(t, s)| *t += s);
             }
             scale + total.iter().sum::<f64>().ln() - self.log_volume
@@ -153,10 +153,10 @@ impl BaseMeasure for VonMisesFisherMixture {
     }
 
     fn sample_posterior(&self, x: &[f64], sigma: f64, rng: &mut Rng, x0: &mut [f64]) -> bool {
-        self.look(x, sigma, |seen| {
-            let groups = seen.groups.iter().zip(&seen.shares);
-            let mut shares = groups.flat_map(|(&group, shares)| self.bank.order[group * LANES..].iter().zip(shares));
-            let mut left = rng.random::<f64>() * seen.total;
+        self.with_posterior(x, sigma, |posterior| {
+            let groups = posterior.groups.iter().zip(&posterior.shares);
+            let mut shares = groups.flat_map(|(&group, shares)| self.packed.order[group * LANES..].iter().zip(shares));
+            let mut left = rng.random::<f64>() * posterior.total;
             // Rounding may leave a little; then the first one that counts has it.
             let fallback = shares.clone().next();
             let falls_in = |(_, share): &(&usize, &f64)| {
@@ -165,7 +165,8 @@ impl BaseMeasure for VonMisesFisherMixture {
             };
             let Some((&j, _)) = shares.find(falls_in).or(fallback) else { return false };
             let component = &self.components[j];
-            for ((block, direction), &kappa) in self.blocks.iter().zip(&seen.directions).zip(&component.concentrations)
+            for ((block, direction), &kappa) in
+                self.blocks.iter().zip(&posterior.directions).zip(&component.concentrations)
             {
                 let part = Part { mean: &component.mean[block.range.clone()], kappa, antipodal: block.antipodal };
                 part.sample_tilted(direction, rng, &mut x0[block.range.clone()]);
@@ -183,10 +184,10 @@ impl BaseMeasure for VonMisesFisherMixture {
     /// cancellation. A side with |η| < (κ+k)/2 points away from x, and its A η̂ − û is a plain difference. Inside half the
     /// radius so is the whole score.
     fn score(&self, x: &[f64], sigma: f64, score: &mut [f64]) {
-        self.look(x, sigma, |seen| {
+        self.with_posterior(x, sigma, |posterior| {
             score.fill(0.0);
-            for (&group, share) in seen.groups.iter().zip(&seen.shares) {
-                for (&j, share) in self.bank.order[group * LANES..].iter().zip(share) {
+            for (&group, share) in posterior.groups.iter().zip(&posterior.shares) {
+                for (&j, share) in self.packed.order[group * LANES..].iter().zip(share) {
                     let component = &self.components[j];
                     for (b, block) in self.blocks.iter().enumerate() {
                         let part = Part {
@@ -194,11 +195,15 @@ impl BaseMeasure for VonMisesFisherMixture {
                             kappa: component.concentrations[b],
                             antipodal: block.antipodal,
                         };
-                        part.add_offset(share / seen.total, &seen.directions[b], &mut score[block.range.clone()]);
+                        part.add_offset(
+                            share / posterior.total,
+                            &posterior.directions[b],
+                            &mut score[block.range.clone()],
+                        );
                     }
                 }
             }
-            for (block, direction) in self.blocks.iter().zip(&seen.directions) {
+            for (block, direction) in self.blocks.iter().zip(&posterior.directions) {
                 let x = &x[block.range.clone()];
                 let outward = if direction.is_near() { norm_minus_one(x) } else { direction.size };
                 for (s, u) in score[block.range.clone()].iter_mut().zip(&direction.unit) {
@@ -216,7 +221,7 @@ struct Part<'a> {
     antipodal: bool,
 }
 
-/// One sign of a component's mean as seen from û.
+/// One sign of a component's mean relative to û.
 #[derive(Clone, Copy)]
 struct Facing {
     sign: f64,

@@ -1,17 +1,14 @@
-//! Points scored by fits to the others.
+//! Cross-validation: points scored by fits to the others.
 
-use super::new_places;
 use crate::Points;
+use crate::estimate::{constants::FOLDS, new_places};
 use crate::groups::Groups;
 use std::collections::HashMap;
 
-/// Parts of which each is left out once.
-pub(super) const FOLDS: usize = 5;
-
-/// Points that are scored, and those that a fit may see.
-pub(super) struct Fold {
-    pub seen: Points,
-    pub judged: Points,
+/// Points that are scored, and those of the fit.
+pub(in crate::estimate) struct Fold {
+    pub train: Points,
+    pub scored: Points,
 }
 
 impl Fold {
@@ -21,14 +18,14 @@ impl Fold {
     pub fn all(rows: &Points, units: &[u32], most: usize) -> Vec<Self> {
         let fold_of = if units.is_empty() { by_point(rows) } else { by_unit(&units[..rows.len()]) };
         let fold = |fold: usize| {
-            let (judged, seen): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&row| fold_of[row] == fold);
-            let judged: Vec<usize> = judged.iter().copied().step_by(judged.len().div_ceil(most).max(1)).collect();
-            let (seen, mut judged) = (rows.select(&seen), rows.select(&judged));
+            let (scored, train): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&row| fold_of[row] == fold);
+            let scored: Vec<usize> = scored.iter().copied().step_by(scored.len().div_ceil(most).max(1)).collect();
+            let (train, mut scored) = (rows.select(&train), rows.select(&scored));
             if !units.is_empty() {
                 // Equal points may stand in two units.
-                judged = new_places(&seen, &judged);
+                scored = new_places(&train, &scored);
             }
-            (!judged.is_empty() && !seen.is_empty()).then_some(Self { seen, judged })
+            (!scored.is_empty() && !train.is_empty()).then_some(Self { train, scored })
         };
         (0..FOLDS).filter_map(fold).collect()
     }
@@ -72,17 +69,17 @@ mod tests {
         let angles: Vec<f64> = (0..23).map(|i| 0.1 * i as f64).collect();
         let folds = Fold::all(&circle(&angles), &[], 10);
         assert_eq!(folds.len(), FOLDS);
-        assert_eq!(folds.iter().map(|fold| fold.judged.len()).sum::<usize>(), 23);
-        assert!(folds.iter().all(|fold| fold.seen.len() + fold.judged.len() == 23));
+        assert_eq!(folds.iter().map(|fold| fold.scored.len()).sum::<usize>(), 23);
+        assert!(folds.iter().all(|fold| fold.train.len() + fold.scored.len() == 23));
     }
 
     #[test]
     fn equal_points_stay_in_one_fold() {
         let angles: Vec<f64> = (0..90).map(|i| 0.1 * (i * i % 31) as f64).collect();
         let folds = Fold::all(&circle(&angles), &[], 1000);
-        assert_eq!(folds.iter().map(|fold| fold.judged.len()).sum::<usize>(), 90);
-        for Fold { seen, judged } in &folds {
-            assert!(judged.rows().all(|x| seen.rows().all(|y| x != y)));
+        assert_eq!(folds.iter().map(|fold| fold.scored.len()).sum::<usize>(), 90);
+        for Fold { train, scored } in &folds {
+            assert!(scored.rows().all(|x| train.rows().all(|y| x != y)));
         }
     }
 
@@ -96,20 +93,20 @@ mod tests {
         let shared = circle(&[9.0]);
         let folds = Fold::all(&rows, &units, 1000);
         assert_eq!(folds.len(), FOLDS);
-        let mut judged_rows = 0;
-        for Fold { seen, judged } in &folds {
-            judged_rows += judged.len();
-            for x in judged.rows() {
-                assert!(seen.rows().all(|y| x != y && (y == shared.row(0) || unit_of(x) != unit_of(y))));
+        let mut scored_rows = 0;
+        for Fold { train, scored } in &folds {
+            scored_rows += scored.len();
+            for x in scored.rows() {
+                assert!(train.rows().all(|y| x != y && (y == shared.row(0) || unit_of(x) != unit_of(y))));
             }
         }
-        assert_eq!(judged_rows, 88, "the point of two units is no new place for either");
+        assert_eq!(scored_rows, 88, "the point of two units is no new place for either");
     }
 
     #[test]
     fn two_points_score_each_other_and_one_none() {
         let sizes = |angles: &[f64]| -> Vec<(usize, usize)> {
-            Fold::all(&circle(angles), &[], 10).iter().map(|fold| (fold.seen.len(), fold.judged.len())).collect()
+            Fold::all(&circle(angles), &[], 10).iter().map(|fold| (fold.train.len(), fold.scored.len())).collect()
         };
         assert_eq!(sizes(&[0.5, 0.6, 0.5]), [(1, 2), (2, 1)]);
         assert_eq!(sizes(&[0.5, 0.5]), []);

@@ -1,13 +1,6 @@
-//! The largest value of a function of one number.
+//! Line search: the largest value of a function of one number.
 
-/// Step of the first search.
-const STEP: f64 = 1.0;
-
-/// The first search goes on in a direction until so many steps in a row are worse than the best.
-const PATIENCE: usize = 3;
-
-/// Golden-section steps: they narrow two steps of the first search to 0.01.
-const REFINEMENTS: usize = 11;
+use super::constants::{REFINEMENTS, SEARCH_PATIENCE, STEP};
 
 /// The place between `low` and `high` where `score` is largest, and the value there: uphill from `start` in unit steps, then
 /// refined between the neighbours of the best.
@@ -19,7 +12,7 @@ pub(super) fn maximise<E>(
     let mut best = (start, score(start)?);
     for step in [STEP, -STEP] {
         let (mut place, mut worse) = (start, 0);
-        while worse < PATIENCE && place != if step > 0.0 { high } else { low } {
+        while worse < SEARCH_PATIENCE && place != if step > 0.0 { high } else { low } {
             place = (place + step).clamp(low, high);
             let value = score(place)?;
             worse = if value > best.1 { 0 } else { worse + 1 };

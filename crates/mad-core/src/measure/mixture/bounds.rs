@@ -1,14 +1,14 @@
-//! Cones around groups of components, from which cheap upper bounds of their shares follow.
+//! Cheap upper bounds of the shares of groups of components, from cones around them.
 
-use super::bank::{Bank, LANES, Lanes, cosines};
+use super::packed::{LANES, Lanes, Packed, cosines};
 use crate::special::{dot, norm};
 
 /// Stands for infinite precision: a point that is known exactly.
 pub(crate) const EXACT: f64 = 1e150;
 
-/// One cone per group and sphere, [`LANES`] groups side by side.
+/// Upper bounds: one cone per group and sphere, [`LANES`] groups side by side.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Cones {
+pub(crate) struct GroupBounds {
     spheres: Vec<Cone>,
     /// The largest log-factor of each group.
     log_factors: Vec<Lanes>,
@@ -19,7 +19,7 @@ pub(crate) struct Cones {
 struct Cone {
     dim: usize,
     antipodal: bool,
-    /// Axes, as the means in a [`Bank`].
+    /// Axes, as the means in a [`Packed`].
     axes: Vec<Lanes>,
     /// Cosine and sine of the angle between axis and side.
     cosines: Vec<Lanes>,
@@ -28,15 +28,15 @@ struct Cone {
     concentrations: Vec<Lanes>,
 }
 
-impl Cones {
+impl GroupBounds {
     /// The narrowest cones around the mean directions of each group.
-    pub fn new(bank: &Bank) -> Self {
-        let sets = bank.groups().div_ceil(LANES);
+    pub fn new(packed: &Packed) -> Self {
+        let sets = packed.groups().div_ceil(LANES);
         let mut log_factors = vec![[f64::NEG_INFINITY; LANES]; sets];
-        for (group, factors) in bank.log_factors.iter().enumerate() {
+        for (group, factors) in packed.log_factors.iter().enumerate() {
             log_factors[group / LANES][group % LANES] = factors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         }
-        let around = |block: &super::bank::Block| {
+        let around = |block: &super::packed::Block| {
             let dim = block.dim();
             let mut cone = Cone {
                 dim,
@@ -46,9 +46,9 @@ impl Cones {
                 sines: vec![[0.0; LANES]; sets],
                 concentrations: vec![[0.0; LANES]; sets],
             };
-            for group in 0..bank.groups() {
+            for group in 0..packed.groups() {
                 let (set, lane) = (group / LANES, group % LANES);
-                let members = bank.order.len().saturating_sub(group * LANES).min(LANES);
+                let members = packed.order.len().saturating_sub(group * LANES).min(LANES);
                 let mean = |member: usize| -> Vec<f64> { block.means_of(group).iter().map(|m| m[member]).collect() };
                 let first = mean(0);
                 // Where signs are free all means are brought to the side of the first.
@@ -71,16 +71,16 @@ impl Cones {
             }
             cone
         };
-        Self { spheres: bank.blocks.iter().map(around).collect(), log_factors }
+        Self { spheres: packed.blocks.iter().map(around).collect(), log_factors }
     }
 
-    /// Upper bounds of the log-shares of each group, seen from the unit vector u_b at precision k_b on each sphere.
+    /// Upper bounds of the log-shares of each group, given the unit vector u_b and precision k_b on each sphere.
     ///
     /// # Formula
     /// max ln f − Σ_b κk(1 − cos(θ − ρ)₊)/(κ+k) with θ the angle from u to the axis, ρ that of the cone and κ the smallest
     /// concentration; ln 2 more for each antipodal sphere.
     #[inline(always)]
-    pub fn bounds<'a>(&self, directions: impl Iterator<Item = (&'a [f64], f64)>, bounds: &mut Vec<Lanes>) {
+    pub fn upper<'a>(&self, directions: impl Iterator<Item = (&'a [f64], f64)>, bounds: &mut Vec<Lanes>) {
         bounds.clear();
         bounds.extend_from_slice(&self.log_factors);
         for (cone, (unit, k)) in self.spheres.iter().zip(directions) {

@@ -1,21 +1,7 @@
 //! Normal kernels in the tangent plane of a point, and the von Mises–Fisher components that stand for them.
 
+use crate::estimate::constants::{ELONGATED, FIVE, LARGEST_RATIO, LONG, THREE};
 use crate::measure::{Component, MAX_CONCENTRATION};
-
-/// Longest axis of an elongated kernel over its shortest.
-const LARGEST_RATIO: f64 = 3.0;
-
-/// From this value of a²/b² − 1 on a kernel with axes a ≥ b becomes several components.
-const ELONGATED: f64 = 0.5;
-
-/// From this value on it takes five components to keep the gaps between them small.
-const LONG: f64 = 1.7;
-
-/// Places and weights of components along the long axis, and the variance of the places.
-type Nodes = (&'static [(f64, f64)], f64);
-const THREE: Nodes = (&[(-1.0, 0.25), (0.0, 0.5), (1.0, 0.25)], 0.5);
-const FIVE: Nodes =
-    (&[(-2.0, 1.0 / 9.0), (-1.0, 2.0 / 9.0), (0.0, 3.0 / 9.0), (1.0, 2.0 / 9.0), (2.0, 1.0 / 9.0)], 4.0 / 3.0);
 
 /// The logarithm of a covariance in the tangent plane: xx, xy and yy.
 ///

@@ -1,14 +1,14 @@
-//! Components as seen from a noised point x: how likely each is to have sent it, and where its tilted mean points.
+//! The posterior over components given a noised point x: how likely each is to have sent it, and where its tilted mean points.
 
-use super::bank::{Bank, Block, LANES, Lanes, NEGLIGIBLE, largest, shares};
-use super::cones::{EXACT, highest};
+use super::bounds::{EXACT, highest};
+use super::packed::{Block, LANES, Lanes, NEGLIGIBLE, Packed, largest, shares};
 use crate::special::{bessel_ratio, ln_mean_exp_scaled, norm};
 use pulp::{Arch, Simd, WithSimd};
 
 /// On S², Bessel functions above this argument are their leading terms: e^{−2·20} < 1e-17.
 const FAR: f64 = 20.0;
 
-/// Exponents lie between −2k and 0: where that is less than this, hardly anything could be left out, and bounds are in vain.
+/// Exponents lie between −2k and 0: where that is less than this, hardly anything could be left out, and bounds gain nothing.
 const WORTH: f64 = 30.0;
 
 /// After so many spheres the product of values becomes part of the logarithm: each lies between 1e-28 and 1e28.
@@ -34,7 +34,7 @@ impl Direction {
 
 /// What a sum over components needs again and again; kept from row to row.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Posterior {
     pub directions: Vec<Direction>,
     /// Upper bounds of the log-shares in each group.
     bounds: Vec<Lanes>,
@@ -47,7 +47,7 @@ pub(super) struct Seen {
     values: Vec<Lanes>,
     /// Per kept group and sphere: the tilted mean is `along` μ + `outward` û.
     pub tilts: Vec<Tilt>,
-    /// Room for sums over groups.
+    /// Scratch memory for sums over groups.
     pub sums: Vec<Lanes>,
     /// Σ of shares.
     pub total: f64,
@@ -94,8 +94,8 @@ fn side(kappa: &Lanes, k: f64, apart: &Lanes, opposed: &Lanes) -> Side {
     side
 }
 
-impl Seen {
-    /// Looks at all components from `x`. Afterwards `groups`, `shares` and `tilts` describe those that count.
+impl Posterior {
+    /// Computes the posterior of all components given `x`. Afterwards `groups`, `shares` and `tilts` describe those that count.
     ///
     /// # Formula
     /// η_b = κ_b μ_b + x_b/σ², share = w ∏_b J(|η_b|)/J(κ_b), tilted mean A(|η_b|) η_b/|η_b|; log-shares are relative to
@@ -104,28 +104,28 @@ impl Seen {
     /// # Numerics
     /// Since |η| ≤ κ + k and e^{−|η|}J(|η|) ≤ 1, a share is at most w ∏ exp(−κk(1 − μ·û)/(κ+k))/(e^{−κ}J(κ)), which needs
     /// no Bessel function. Groups whose bounds are 45 nats below a share that is known are left out.
-    pub fn look(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
-        Arch::new().dispatch(Look { seen: self, bank, x, sigma });
+    pub fn update(&mut self, packed: &Packed, x: &[f64], sigma: f64) {
+        Arch::new().dispatch(Update { posterior: self, packed, x, sigma });
     }
 
     #[inline(always)]
-    fn look_at_all(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
-        self.place(bank, x, sigma);
+    fn update_on(&mut self, packed: &Packed, x: &[f64], sigma: f64) {
+        self.set_directions(packed, x, sigma);
         self.clear();
         if 2.0 * self.directions.iter().map(|d| d.k).sum::<f64>() < WORTH {
-            (0..bank.groups()).for_each(|group| self.weigh(bank, group));
+            (0..packed.groups()).for_each(|group| self.add_group(packed, group));
         } else {
             let directions = self.directions.iter().map(|d| (&d.unit[..], d.k));
-            bank.cones.bounds(directions, &mut self.bounds);
-            let limit = self.limit(bank, highest(&self.bounds));
+            packed.bounds.upper(directions, &mut self.bounds);
+            let limit = self.limit(packed, highest(&self.bounds));
             let mut candidates = std::mem::take(&mut self.candidates);
-            let near = (0..bank.groups()).filter(|g| self.bounds[g / LANES][g % LANES] > limit);
-            candidates.extend(near.map(|g| (g, self.bound(bank, g))));
+            let near = (0..packed.groups()).filter(|g| self.bounds[g / LANES][g % LANES] > limit);
+            candidates.extend(near.map(|g| (g, self.bound(packed, g))));
             // Bounds of components are sharper than those of cones, and so may be the limit.
             let first = candidates.iter().fold((0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { *b } else { a });
-            let limit = self.limit(bank, first.0).max(limit);
+            let limit = self.limit(packed, first.0).max(limit);
             candidates.retain(|(_, bound)| *bound > limit);
-            candidates.drain(..).for_each(|(group, _)| self.weigh(bank, group));
+            candidates.drain(..).for_each(|(group, _)| self.add_group(packed, group));
             self.candidates = candidates;
         }
         let scale = largest(&self.shares);
@@ -137,7 +137,7 @@ impl Seen {
             *share = part;
         }
         self.total = total.iter().sum();
-        self.scale = scale - self.growth(bank);
+        self.scale = scale - self.growth(packed);
     }
 
     fn clear(&mut self) {
@@ -149,18 +149,18 @@ impl Seen {
 
     /// What bounds must exceed to count, given that there is `group`.
     #[inline(always)]
-    fn limit(&mut self, bank: &Bank, group: usize) -> f64 {
-        self.weigh(bank, group);
+    fn limit(&mut self, packed: &Packed, group: usize) -> f64 {
+        self.add_group(packed, group);
         let logs = self.shares.iter().zip(&self.values).flat_map(|(s, v)| s.iter().zip(v).map(|(s, v)| s + v.ln()));
         let largest = logs.fold(f64::NEG_INFINITY, f64::max);
         self.clear();
-        largest - self.growth(bank) - NEGLIGIBLE
+        largest - self.growth(packed) - NEGLIGIBLE
     }
 
     /// Splits x into directions and lengths.
-    fn place(&mut self, bank: &Bank, x: &[f64], sigma: f64) {
-        self.directions.resize_with(bank.blocks.len(), Direction::default);
-        for (direction, block) in self.directions.iter_mut().zip(&bank.blocks) {
+    fn set_directions(&mut self, packed: &Packed, x: &[f64], sigma: f64) {
+        self.directions.resize_with(packed.blocks.len(), Direction::default);
+        for (direction, block) in self.directions.iter_mut().zip(&packed.blocks) {
             let x = &x[block.sphere.range.clone()];
             let size = norm(x);
             direction.size = size;
@@ -173,9 +173,9 @@ impl Seen {
 
     /// An upper bound of the log-shares of a group.
     #[inline(always)]
-    fn bound(&self, bank: &Bank, group: usize) -> f64 {
-        let mut bound = bank.log_factors[group];
-        for (block, direction) in bank.blocks.iter().zip(&self.directions) {
+    fn bound(&self, packed: &Packed, group: usize) -> f64 {
+        let mut bound = packed.log_factors[group];
+        for (block, direction) in packed.blocks.iter().zip(&self.directions) {
             if direction.k == 0.0 {
                 continue;
             }
@@ -193,17 +193,17 @@ impl Seen {
     }
 
     /// Shares are relative to ∏ (1+k)^p over the spheres with a table, which keeps them in range: the log of that.
-    fn growth(&self, bank: &Bank) -> f64 {
-        let terms = bank.blocks.iter().zip(&self.directions);
+    fn growth(&self, packed: &Packed) -> f64 {
+        let terms = packed.blocks.iter().zip(&self.directions);
         terms.filter_map(|(block, d)| block.table.as_ref().map(|t| t.exponent() * d.k.ln_1p())).sum()
     }
 
     /// Adds a group with its log-shares and tilted means.
     #[inline(always)]
-    fn weigh(&mut self, bank: &Bank, group: usize) {
-        let mut logs = bank.log_factors[group];
+    fn add_group(&mut self, packed: &Packed, group: usize) {
+        let mut logs = packed.log_factors[group];
         let mut values = [1.0; LANES];
-        for (place, (block, direction)) in bank.blocks.iter().zip(&self.directions).enumerate() {
+        for (place, (block, direction)) in packed.blocks.iter().zip(&self.directions).enumerate() {
             let (near, far) = block.distances(group, &direction.unit);
             let (kappa, k) = (&block.concentrations[group], direction.k);
             let toward = side(kappa, k, &near, &far);
@@ -249,20 +249,20 @@ impl Seen {
     }
 }
 
-/// A look at all components, with the widest instructions that the processor has.
-struct Look<'a> {
-    seen: &'a mut Seen,
-    bank: &'a Bank,
+/// The update for all components, with the widest instructions that the processor has.
+struct Update<'a> {
+    posterior: &'a mut Posterior,
+    packed: &'a Packed,
     x: &'a [f64],
     sigma: f64,
 }
 
-impl WithSimd for Look<'_> {
+impl WithSimd for Update<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.seen.look_at_all(self.bank, self.x, self.sigma);
+        self.posterior.update_on(self.packed, self.x, self.sigma);
     }
 }
 

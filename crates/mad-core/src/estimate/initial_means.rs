@@ -1,5 +1,6 @@
-//! Where a fit starts: training points far from each other.
+//! Initial means of a fit: training points far from each other.
 
+use super::constants::SAME_POINT;
 use crate::Points;
 use crate::measure::SphereBlock;
 use crate::rng::Rng;
@@ -23,7 +24,7 @@ pub(super) fn chord_squared(blocks: &[SphereBlock], a: &[f64], b: &[f64]) -> f64
 /// # Reference
 /// Arthur, Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007; they take the square of the distance,
 /// which puts too few starts where points are dense (measured: 0.02 to 0.05 nats on the earth sets).
-pub(super) fn seeds(
+pub(super) fn initial_means(
     blocks: &[SphereBlock],
     points: &Points,
     weights: &[f64],
@@ -53,7 +54,7 @@ pub(super) fn seeds(
         let rows = nearest.par_iter_mut().zip(&mut odds).zip(points.par_rows()).zip(weights).with_min_len(1024);
         rows.for_each(|(((nearest, odds), x), weight)| {
             *nearest = nearest.min(chord_squared(blocks, x, centre));
-            *odds = if *nearest < 1e-28 { 0.0 } else { weight * nearest.sqrt() };
+            *odds = if *nearest < SAME_POINT { 0.0 } else { weight * nearest.sqrt() };
         });
         odds[next] = 0.0;
     }

@@ -1,7 +1,7 @@
-//! The components of a mixture laid out for sums over all of them.
+//! The components of a mixture, packed for sums over all of them.
 
 use super::Component;
-use super::cones::{Cones, EXACT, highest};
+use super::bounds::{EXACT, GroupBounds, highest};
 use crate::measure::SphereBlock;
 use crate::special::{TiltTable, exp_all, ln_mean_exp_scaled};
 
@@ -16,18 +16,18 @@ pub(crate) const NEGLIGIBLE: f64 = 45.0;
 
 /// Components in groups of [`LANES`]; the last group is filled up with components of weight 0.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bank {
+pub(crate) struct Packed {
     /// The component in each place: neighbours of similar width share a group, so that whole groups can be left out.
     pub order: Vec<usize>,
     pub blocks: Vec<Block>,
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)), with half the weight for each side of an antipodal block.
     pub log_factors: Vec<Lanes>,
-    pub cones: Cones,
+    pub bounds: GroupBounds,
 }
 
-/// Room for sums over groups, kept from row to row.
+/// Scratch memory for sums over groups, kept from row to row.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct Scratch {
     bounds: Vec<Lanes>,
     /// Groups with a component that counts.
     pub groups: Vec<usize>,
@@ -75,7 +75,7 @@ impl Block {
     }
 }
 
-impl Bank {
+impl Packed {
     /// Lays out components that were checked against `blocks`.
     pub fn new(components: &[Component], blocks: &[SphereBlock]) -> Self {
         let groups = components.len().div_ceil(LANES);
@@ -104,9 +104,9 @@ impl Bank {
             }
             log_factors[group][lane] = log_factor;
         }
-        let mut bank = Self { order, blocks, log_factors, cones: Cones::default() };
-        bank.cones = Cones::new(&bank);
-        bank
+        let mut packed = Self { order, blocks, log_factors, bounds: GroupBounds::default() };
+        packed.bounds = GroupBounds::new(&packed);
+        packed
     }
 
     /// Number of groups.
@@ -119,20 +119,20 @@ impl Bank {
     ///
     /// # Formula
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)) − Σ_b κ_b |μ_b − x_b|²/2; on an antipodal block the log of the sum over both signs.
-    pub fn log_terms(&self, x0: &[f64], room: &mut Room) -> f64 {
-        room.groups.clear();
-        room.terms.clear();
+    pub fn log_terms(&self, x0: &[f64], scratch: &mut Scratch) -> f64 {
+        scratch.groups.clear();
+        scratch.terms.clear();
         let directions = self.blocks.iter().map(|block| (&x0[block.sphere.range.clone()], EXACT));
-        self.cones.bounds(directions, &mut room.bounds);
-        let first = highest(&room.bounds);
+        self.bounds.upper(directions, &mut scratch.bounds);
+        let first = highest(&scratch.bounds);
         let limit = largest(&[self.terms_of(first, x0)]) - NEGLIGIBLE;
         for group in 0..self.groups() {
-            if room.bounds[group / LANES][group % LANES] > limit {
-                room.groups.push(group);
-                room.terms.push(self.terms_of(group, x0));
+            if scratch.bounds[group / LANES][group % LANES] > limit {
+                scratch.groups.push(group);
+                scratch.terms.push(self.terms_of(group, x0));
             }
         }
-        largest(&room.terms)
+        largest(&scratch.terms)
     }
 
     #[inline(always)]
@@ -214,7 +214,7 @@ pub(crate) fn cosines(means: &[Lanes], u: &[f64]) -> Lanes {
     sum
 }
 
-/// Adds ln(1 + e^`other`), where it is not nothing.
+/// Adds ln(1 + e^`other`), where it is not negligible.
 fn add_other_side(term: &mut Lanes, other: &Lanes) {
     if other.iter().fold(false, |counts, o| counts | (*o > -NEGLIGIBLE)) {
         term.iter_mut().zip(other).for_each(|(t, o)| *t += o.exp().ln_1p());

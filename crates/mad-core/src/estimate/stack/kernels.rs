@@ -1,37 +1,19 @@
 //! Kernels on the training points, of many widths and shapes.
 //!
-//! A mixture knows nothing narrower than what its components share. New places may lie closer to a known one than that: events
+//! A mixture has nothing narrower than what its components share. New places may lie closer to a known one than that: events
 //! cluster, follow lines such as faults and coasts, or stand on a grid.
 
-use super::seeds::chord_squared;
 use super::shape::{Shape, frame, merge};
 use crate::Points;
+use crate::estimate::constants::{ALIGNED, ISOLATION, NEIGHBOURS, SHARES, WIDTH_RATIO};
+use crate::estimate::initial_means::chord_squared;
 use crate::measure::{Component, MAX_CONCENTRATION, SphereBlock};
 use rayon::prelude::*;
-
-/// Ratio between successive concentrations of the grid of equal widths.
-const RATIO: f64 = 3.162_277_660_168_379_5;
-
-/// Numbers of neighbours whose distance sets the width of a round kernel.
-const NEIGHBOURS: [usize; 5] = [1, 2, 4, 8, 16];
-
-/// Numbers of neighbours whose covariance sets the shape of an elongated kernel.
-const ALIGNED: [usize; 4] = [4, 8, 16, 32];
-
-/// Factors on the mean squared distance to the neighbours, or on their covariance.
-const SHARES: [f64; 3] = [0.1, 0.3, 1.0];
-
-/// Points are classified by the distance to the nearest other row, in units of the distance at which as many points would be
-/// spread evenly: where rows are that close to each other, more will come as close.
-const ISOLATION: [f64; 3] = [1e-9, 0.03, 0.3];
-
-/// Most points that kernels stand on: distances between all pairs of more take too long.
-pub(super) const MOST_POINTS: usize = 20_000;
 
 /// What the width of a kernel follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Width {
-    /// The largest concentration, divided by a power of [`RATIO`].
+    /// The largest concentration, divided by a power of [`WIDTH_RATIO`].
     Equal { divided: i32 },
     /// The mean squared distance to `count` neighbours, times one of the [`SHARES`].
     Neighbours { count: usize, share: usize },
@@ -92,7 +74,7 @@ impl Cloud {
     /// neighbours.
     pub fn widths(&self) -> Vec<Width> {
         let widest = (self.points.len() as f64).powf(2.0 / (self.points.dim() - 1) as f64);
-        let steps = ((MAX_CONCENTRATION / widest).ln() / RATIO.ln()).floor().max(0.0) as i32;
+        let steps = ((MAX_CONCENTRATION / widest).ln() / WIDTH_RATIO.ln()).floor().max(0.0) as i32;
         let mut widths: Vec<Width> = (0..=steps).map(|divided| Width::Equal { divided }).collect();
         let aligned = if self.points.dim() == 3 { &ALIGNED[..] } else { &[] };
         for share in 0..SHARES.len() {
@@ -138,7 +120,7 @@ impl Cloud {
     /// concentration has a mean squared distance of s m.
     fn shape(&self, row: usize, width: Width) -> Shape {
         match width {
-            Width::Equal { divided } => Shape::round(MAX_CONCENTRATION / RATIO.powi(divided)),
+            Width::Equal { divided } => Shape::round(MAX_CONCENTRATION / WIDTH_RATIO.powi(divided)),
             Width::Neighbours { count, share } => {
                 let sum: f64 = self.neighbours[row][..count].iter().map(|(square, _)| square).sum();
                 Shape::round((self.points.dim() - 1) as f64 * count as f64 / (SHARES[share] * sum))
