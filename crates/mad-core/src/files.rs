@@ -1,9 +1,9 @@
-//! Reading files whose size nobody vouches for: regular files only, and never more bytes than a limit.
+//! Files read without trust, as regular files of at most a limit, and files that are written whole or not at all.
 
 use std::{
     fs::{self, File, FileType},
-    io::{self, Read},
-    path::Path,
+    io::{self, BufWriter, Read, Write},
+    path::{Path, PathBuf},
 };
 
 /// Why a file was not read.
@@ -75,6 +75,57 @@ fn bounded(file: File, limit: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(ReadError::TooLarge { limit }) } else { Ok(bytes) }
+}
+
+/// A file beside its target, whose name it takes when it is complete. Dropped before that, it leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct Sibling {
+    /// The file, whose name is temporary.
+    pub(crate) file: BufWriter<File>,
+    temporary: Option<PathBuf>,
+    target: PathBuf,
+}
+
+impl Sibling {
+    /// A new file beside `target` under a name nobody else has.
+    pub(crate) fn create(target: &Path) -> io::Result<Self> {
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy().into_owned();
+        for attempt in 0..1000 {
+            let sibling = target.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
+            match File::create_new(&sibling) {
+                Ok(file) => {
+                    let (file, temporary, target) = (BufWriter::new(file), Some(sibling), target.to_path_buf());
+                    return Ok(Self { file, temporary, target });
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Gives the complete file the name of its target; with `sync` when all of it is on the disk. A failure comes with what was
+    /// tried.
+    pub(crate) fn commit(mut self, sync: bool) -> Result<(), (&'static str, io::Error)> {
+        let on_disk = |file: &File| if sync { file.sync_all() } else { Ok(()) };
+        self.file.flush().and_then(|()| on_disk(self.file.get_ref())).map_err(|e| ("write", e))?;
+        if let Some(from) = &self.temporary {
+            fs::rename(from, &self.target).map_err(|e| ("rename", e))?;
+            self.temporary = None;
+        }
+        let directory = self.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let synced = if sync { File::open(directory).and_then(|d| d.sync_all()) } else { Ok(()) };
+        synced.map_err(|e| ("sync the directory of", e))
+    }
+}
+
+impl Drop for Sibling {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // Nothing more can be done about a leftover that cannot be removed.
+            let _ = fs::remove_file(temporary);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,6 @@ pub mod table;
 
 pub use groups::copies;
 pub use manifold::Unit;
-pub use moments::Moments;
+pub use moments::{Moments, quantile};
 pub use points::Points;
 pub use setting::Setting;

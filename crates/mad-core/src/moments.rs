@@ -1,4 +1,4 @@
-//! Mean and spread of numbers.
+//! Mean, spread and quantiles of numbers.
 
 /// Mean and sample variance.
 ///
@@ -36,4 +36,16 @@ impl Moments {
     pub fn standard_error(&self) -> f64 {
         (self.variance / self.count as f64).sqrt()
     }
+}
+
+/// A quantile of rising numbers, interpolated between the two nearest.
+///
+/// ```
+/// use mad_core::quantile;
+/// assert_eq!((quantile(&[1.0], 0.95), quantile(&[1.0, 2.0, 4.0], 0.25)), (1.0, 1.5));
+/// ```
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * (sorted.len() - 1) as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * place.fract()
 }

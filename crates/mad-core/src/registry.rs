@@ -43,10 +43,14 @@ fn suggestion(nearest: &Option<&str>) -> String {
     nearest.map_or("known".into(), |name| format!("did you mean `{name}`? Known"))
 }
 
-/// The entry called `name`.
+/// The entry called `name`, if there is one.
+pub fn lookup<T: Named>(entries: &'static [T], name: &str) -> Option<&'static T> {
+    entries.iter().find(|entry| entry.name() == name || entry.aliases().contains(&name))
+}
+
+/// The entry called `name`, or an error with the nearest name.
 pub fn find<T: Named>(entries: &'static [T], name: &str) -> Result<&'static T, Unknown> {
-    let found = entries.iter().find(|entry| entry.name() == name || entry.aliases().contains(&name));
-    found.ok_or_else(|| unknown(entries, name, &[]))
+    lookup(entries, name).ok_or_else(|| unknown(entries, name, &[]))
 }
 
 /// The error for `name`, which neither `entries` nor `others` have.

@@ -42,7 +42,7 @@ fn load_sets(wanted: impl Fn(&str) -> bool) {
         let decoded = columns.decode_on(&table, manifold.as_ref()).unwrap();
         assert_eq!(decoded.points.dim(), manifold.ambient_dim(), "{}", entry.name);
         let many = make(entry.name, Some(20_000), 1, 0, None).is_ok_and(|table| table.len() == 20_000);
-        assert_eq!(entry.is_law, many, "{}: a law has rows without end", entry.name);
+        assert_eq!(entry.is_distribution, many, "{}: a distribution has rows without end", entry.name);
         if rows.is_some() {
             assert_eq!(table, make(entry.name, rows, 1, 0, None).unwrap(), "{}: same seed, same rows", entry.name);
             assert_ne!(table, make(entry.name, rows, 2, 0, None).unwrap(), "{}: other seed, other rows", entry.name);

@@ -76,7 +76,7 @@ fn text(file: &Path, report: &CheckReport, why: &str, next: Option<&str>) -> Str
     if let Some(bad) = &report.bad_rows {
         let kinds = bad.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ");
         lines.push(format!("{} bad rows: {kinds}", bad.total));
-        lines.extend(bad.told.iter().map(|line| format!("  {line}")));
+        lines.extend(bad.lines.iter().map(|line| format!("  {line}")));
         lines.extend(bad.hint.iter().map(|hint| format!("  {hint}")));
     }
     lines.extend(report.notices.iter().map(|notice| format!("note: {notice}")));

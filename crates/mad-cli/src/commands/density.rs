@@ -37,16 +37,10 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
         }
     };
     if !opened.model.has_density() {
-        return Err(CliError::Usage(format!(
-            "{} samples poses given a picture and has no density",
-            args.run.display()
-        )));
-    }
-    if manifold.is_quotient() {
-        return Err(CliError::Usage(format!(
-            "{}: densities on quotients are not available; `mad eval` gives the likelihood bound",
-            manifold.spec()
-        )));
+        return Err(CliError::Usage(match manifold.is_quotient() {
+            true => format!("{}: no densities on quotients; `mad eval` gives the likelihood bound", manifold.spec()),
+            false => format!("{} samples poses given a picture and has no density", args.run.display()),
+        }));
     }
     header.extend(["log_density".to_owned(), "log_ratio".to_owned()]);
     // A file that cannot be written is refused before hours have passed.

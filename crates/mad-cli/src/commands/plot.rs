@@ -193,7 +193,7 @@ impl GridDensity {
     /// The density at about `cells` points, or at the usual number, for sets on which it can be shaded; `None` for others.
     pub fn of(common: &Common, opened: &Opened, cells: Option<usize>) -> Option<Self> {
         let manifold = opened.run.manifold();
-        if manifold.is_quotient()
+        if !opened.model.has_density()
             || !matches!(mad_core::catalogue::view(manifold.as_ref()), View::Map | View::Angles(2))
         {
             return None;

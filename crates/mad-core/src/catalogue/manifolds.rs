@@ -4,7 +4,7 @@ use super::{Spec, spec::ALIASES};
 use crate::manifold::{
     Categorical, Euclid, FiniteSet, Manifold, ManifoldError, PointTable, Product, ReadError, Rotations, Sphere, Torus,
 };
-use crate::registry::{Named, unknown};
+use crate::registry::{Named, lookup, unknown};
 use crate::{metrics::Kernel, rotation::GROUP_NAMES, table::Layout};
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ pub fn build(spec: &str, context: &BuildContext<'_>) -> Result<Arc<dyn Manifold>
 
 /// The manifold that a parsed spec names.
 pub fn build_spec(spec: &Spec, context: &BuildContext<'_>) -> Result<Arc<dyn Manifold>, ManifoldError> {
-    let entry = MANIFOLDS.iter().find(|entry| entry.name == spec.name).ok_or_else(|| {
+    let entry = lookup(MANIFOLDS, &spec.name).ok_or_else(|| {
         let aliases = ALIASES.map(|(short, _)| short);
         ManifoldError::Unknown(unknown(MANIFOLDS, &spec.name, &aliases))
     })?;
@@ -143,7 +143,7 @@ pub enum View {
 /// The entry of `manifold` with its spec, if it is a registered one.
 fn entry(manifold: &dyn Manifold) -> Option<(Spec, &'static ManifoldEntry)> {
     let spec: Spec = manifold.spec().parse().ok()?;
-    let entry = MANIFOLDS.iter().find(|entry| entry.name == spec.name)?;
+    let entry = lookup(MANIFOLDS, &spec.name)?;
     Some((spec, entry))
 }
 

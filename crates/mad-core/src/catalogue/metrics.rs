@@ -79,7 +79,7 @@ pub const METRICS: &[MetricEntry] = &[
     },
     MetricEntry {
         name: "two-sample",
-        summary: "accuracy of a nearest neighbour that tells distinct samples from distinct reference points; 0.5 is indistinguishable",
+        summary: "accuracy of a nearest-neighbour classifier of distinct samples and distinct reference points; 0.5 is indistinguishable",
         applies: |_| true,
         measure: |c| {
             let t = nearest_neighbour(c.manifold, c.samples, c.reference, MOST_POINTS, c.seed)?;

@@ -1,7 +1,7 @@
 //! The text form of a manifold.
 
 use super::{Form, MANIFOLDS};
-use crate::manifold::ManifoldError;
+use crate::{manifold::ManifoldError, registry::lookup};
 use std::fmt;
 
 /// Short names for common specs.
@@ -55,7 +55,7 @@ impl Spec {
 
     /// The files that the spec names, from left to right.
     pub fn files_mut(&mut self) -> Vec<&mut String> {
-        let is_file = MANIFOLDS.iter().any(|entry| entry.name == self.name && entry.form == Form::File);
+        let is_file = lookup(MANIFOLDS, &self.name).is_some_and(|entry| entry.form == Form::File);
         let own = self.argument.as_mut().filter(|_| is_file);
         own.into_iter().chain(self.blocks.iter_mut().flat_map(Spec::files_mut)).collect()
     }

@@ -83,7 +83,7 @@ impl LikelihoodBound {
 ///
 /// # Numerics
 /// With G = (D − m)/σ the integrand is 2 G·(x₀ − m)/σ − |G|²: it vanishes with G and never subtracts two large squares. Levels
-/// are stratified: each slice of the log range is asked twice, at u with noise ε and at 1 − u with noise −ε, which removes
+/// are stratified: each slice of the log range is evaluated twice, at u with noise ε and at 1 − u with noise −ε, which removes
 /// the linear part of the error in both.
 pub fn likelihood_bound(
     denoiser: &dyn Denoiser,
@@ -101,7 +101,7 @@ pub fn likelihood_bound(
     LikelihoodBound::of(blocks.map(bound).collect())
 }
 
-/// Where [`likelihood_bound`] asks a denoiser, with what the base says there: for asking again after every change of the denoiser.
+/// Where [`likelihood_bound`] evaluates a denoiser, with what the base returns there: for repeated evaluation as the denoiser changes.
 #[derive(Debug, Clone)]
 pub struct BoundPoints<'a> {
     base: &'a dyn BaseMeasure,
@@ -201,7 +201,7 @@ impl Level {
     }
 }
 
-/// Hands over every level at which the rows of a block are asked, one after the other, and answers with their prior terms.
+/// Hands over every level at which the rows of a block are evaluated, one after the other, and returns their prior terms.
 fn ask(
     base: &dyn BaseMeasure,
     range: NoiseRange,
@@ -291,7 +291,7 @@ fn add_prior(base: &dyn BaseMeasure, sigma: f64, x0: &Points, rng: &mut Rng, tot
                 *t += ratio / (2 * PRIOR_PAIRS) as f64;
             }
         }
-        // A proper base answers zero everywhere; no need to ask it again.
+        // A proper base has zero everywhere; it need not be evaluated again.
         if pair == 0 && !any {
             return;
         }

@@ -182,11 +182,11 @@ mod tests {
         let sphere = Sphere::new(2).expect("a sphere");
         let component =
             |mean: [f64; 3], kappa: f64| Component { weight: 1.0, mean: mean.into(), concentrations: vec![kappa] };
-        let law = vec![component([0.0, 0.0, 1.0], 200.0), component([1.0, 0.0, 0.0], 10.0)];
-        let law = VonMisesFisherMixture::on(&sphere, law).expect("a proper mixture");
+        let data = vec![component([0.0, 0.0, 1.0], 200.0), component([1.0, 0.0, 0.0], 10.0)];
+        let data = VonMisesFisherMixture::on(&sphere, data).expect("a proper mixture");
         let (range, base) = (NoiseRange { min: 0.003, max: 5.0 }, UniformSphere::new(3));
         let x0 = sphere.grid(50).expect("a grid");
-        let model = BaseDenoiser(Arc::new(law));
+        let model = BaseDenoiser(Arc::new(data));
         // Averages over 200 pairs leave the error of the levels, of which there are 30 by default.
         let mean = |levels: usize| {
             let design = BoundDesign::with_levels(3, range, levels, 200, 3);

@@ -23,7 +23,7 @@ const SHOWN: usize = 3;
 /// Points together with the manifold they lie on and the columns they came from.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The manifold, with everything that the table had to tell (numbers of levels) filled in.
+    /// The manifold, with everything that the table determines (numbers of levels) filled in.
     pub manifold: Arc<dyn Manifold>,
     /// How points are read and written.
     pub columns: Columns,
@@ -68,7 +68,7 @@ pub fn load(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Loaded
     Ok(Loaded { manifold, columns, points, notices, supports })
 }
 
-/// As [`load`], but bad rows are left out of `table` and of the points, and are told beside them. `condition` names further
+/// As [`load`], but bad rows are left out of `table` and of the points, and are returned with them. `condition` names further
 /// columns that must hold numbers, with commas between; it may be empty. A table without any good row is refused.
 ///
 /// ```
@@ -107,7 +107,7 @@ pub fn load_skipping(
     Ok((loaded, skipped.into_errors(table.source(), None)))
 }
 
-/// Reads the points of another table, without its bad rows, which are left out of `table` as well and are told beside the points.
+/// Reads the points of another table, without its bad rows, which are left out of `table` as well and are returned with the points.
 /// With a manifold, points off it are bad rows. A table without any good row is refused.
 pub fn decode_skipping(
     table: &mut Table,
@@ -155,7 +155,7 @@ fn clipped(text: &str) -> String {
     text.trim().chars().take(40).collect()
 }
 
-/// What comes of a table before bad rows are judged.
+/// A table as points, before bad rows are handled.
 pub(super) struct Tried {
     pub(super) manifold: Arc<dyn Manifold>,
     pub(super) columns: Columns,

@@ -3,7 +3,7 @@
 use crate::{measure::FiniteError, registry::Unknown};
 use thiserror::Error;
 
-/// What a reader of point files may answer.
+/// Errors of a reader of point files.
 pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a spec does not name a manifold.

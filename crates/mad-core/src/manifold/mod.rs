@@ -1,6 +1,6 @@
 //! Known sets inside Euclidean space.
 //!
-//! A manifold says where the set is and how its points are measured. It hands out its uniform [`BaseMeasure`]; how data are
+//! A manifold defines where the set is and how its points are measured. It hands out its uniform [`BaseMeasure`]; how data are
 //! spread on it, and how they are written to files, compared and drawn, is not its concern: names, file layouts, views and
 //! kernels stand in the [`catalogue`](crate::catalogue).
 //!
@@ -127,7 +127,7 @@ pub trait Manifold: std::fmt::Debug + Send + Sync {
     /// The uniform measure on the set.
     fn uniform(&self) -> Arc<dyn BaseMeasure>;
 
-    /// The measure a fit starts from unless told otherwise: the uniform one, or the given weights of a finite set.
+    /// The default measure of a fit: the uniform one, or the given weights of a finite set.
     fn default_base(&self) -> Arc<dyn BaseMeasure> {
         self.uniform()
     }

@@ -92,7 +92,7 @@ impl Manifold for Product {
         Some(blocks?.into_iter().flatten().collect())
     }
 
-    /// A sign is free in each odd block by itself, not in the whole product.
+    /// A sign is free in each odd block separately, not in the whole product.
     fn odd_blocks(&self) -> Vec<Range<usize>> {
         let shifted = |(range, f): &(Range<usize>, Arc<dyn Manifold>)| {
             let start = range.start;

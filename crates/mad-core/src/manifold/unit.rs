@@ -48,7 +48,7 @@ impl Unit {
         }
     }
 
-    /// The unit in which distances on `manifold` are reported; `places` says that points are latitudes and longitudes.
+    /// The unit in which distances on `manifold` are reported; `places` states that points are latitudes and longitudes.
     pub fn natural(manifold: &dyn Manifold, places: bool) -> Self {
         match () {
             () if places && Unit::Kilometre.fits(manifold) => Unit::Kilometre,

@@ -11,7 +11,7 @@ use rand::RngExt;
 use std::f64::consts::PI;
 use thiserror::Error;
 
-/// ln 1e-16: the share of the posterior that sums leave out, unless told otherwise.
+/// ln 1e-16: the share of the posterior that sums leave out by default.
 const LOG_LEFT_OUT: f64 = -36.841361487904734;
 
 /// Probability weights on finitely many points of R^d.

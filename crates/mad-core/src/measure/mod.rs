@@ -1,7 +1,7 @@
-//! Base measures: tractable probability measures μ on a manifold, with closed-form answers under Gaussian noise.
+//! Base measures: tractable probability measures μ on a manifold, with closed forms under Gaussian noise.
 //!
 //! With x = x₀ + σ ε and x₀ ~ μ, a base measure knows E_μ\[x₀ | x\], the density of x, and how to draw x₀. The uniform
-//! measure is the paper's choice; any other measure with the same three answers may stand in its place.
+//! measure is the paper's choice; any other measure with the same three functions may stand in its place.
 
 mod finite;
 mod flat;
@@ -42,7 +42,7 @@ pub trait BaseMeasure: std::fmt::Debug + Send + Sync {
     /// Draws x₀ ~ μ.
     fn sample(&self, rng: &mut Rng, x0: &mut [f64]);
 
-    /// Draws x₀ ~ μ given x₀ + σ ε = x, where that law is known in closed form; `false` if nothing was drawn.
+    /// Draws x₀ ~ μ given x₀ + σ ε = x, where that distribution is known in closed form; `false` if nothing was drawn.
     fn sample_posterior(&self, _x: &[f64], _sigma: f64, _rng: &mut Rng, _x0: &mut [f64]) -> bool {
         false
     }

@@ -53,7 +53,7 @@ pub(super) struct Sum<'a> {
     pub scale: f64,
     /// Sum of the weights.
     pub total: f64,
-    /// Sum of the weighted offsets from r; empty if nobody asks.
+    /// Sum of the weighted offsets from r; empty if it is not wanted.
     pub offset: &'a mut [f64],
     /// A lower bound of the logarithm of the whole sum.
     floor: f64,
@@ -139,7 +139,7 @@ impl Tree {
     ///
     /// # Numerics
     /// A box is skipped only if its rounded distance exceeds the best one. Differences, squares and sums round
-    /// monotonically and are taken in the order of [`crate::special::distance_squared`], so the answer is that of a plain search.
+    /// monotonically and are taken in the order of [`crate::special::distance_squared`], so the result is that of a plain search.
     pub fn nearest(&self, x: &[f64], enough: f64) -> usize {
         let mut best = Nearest { distance: f64::INFINITY, row: 0 };
         self.seek(0, 0..self.leaves(), x, enough, &mut best);
@@ -184,7 +184,7 @@ impl Tree {
     /// # Numerics
     /// g has an error of about 1e-16 |t| (|x − r| + |t|)/σ², which is small where it counts: near points are compared by
     /// small offsets from each other, and far x cost no digits by |x|². Half of the allowance goes by weight, half by
-    /// number, so that neither heavy nor light boxes far away are opened in vain.
+    /// number, so that neither heavy nor light boxes far away are opened needlessly.
     pub fn sum<'a>(&self, query: Query<'_>, log_weight: f64, offset: &'a mut [f64]) -> Sum<'a> {
         offset.fill(0.0);
         let mut sum = Sum { scale: log_weight, total: 0.0, offset, floor: log_weight };
@@ -214,7 +214,7 @@ impl Tree {
         query.gain(self.clamp(node, query.x))
     }
 
-    /// Smallest g in the box around all points: if it counts, no box can be skipped, and looking for one is in vain.
+    /// Smallest g in the box around all points: if it counts, no box can be skipped, and looking for one is needless.
     fn smallest_gain(&self, query: Query<'_>) -> f64 {
         let sides = self.corners.row(0).iter().zip(self.corners.row(1));
         let farthest = query.x.iter().zip(sides).map(|(x, (low, high))| if x - low > high - x { *low } else { *high });

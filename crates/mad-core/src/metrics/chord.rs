@@ -16,7 +16,7 @@ const CHECKED_PAIRS: usize = 256;
 ///
 /// # Numerics
 /// The form follows from [`Manifold::odd_blocks`]. It is used only if it agrees with [`Manifold::chord`] on pairs of the
-/// points at hand to 1e-9; else (quotients by larger groups) the manifold itself is asked for every pair.
+/// points at hand to 1e-9; else (quotients by larger groups) the manifold itself computes every pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chord(Option<Vec<Segment>>);
 

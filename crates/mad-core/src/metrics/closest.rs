@@ -4,7 +4,9 @@ use super::{
     MetricError,
     mmd::{check, subset},
 };
-use crate::{Points, Unit, groups::Groups, groups::copies, manifold::Manifold, neighbours::Neighbours};
+use crate::{
+    Points, Unit, groups::Groups, groups::copies, manifold::Manifold, moments::quantile, neighbours::Neighbours,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -115,13 +117,6 @@ fn round(x: f64) -> f64 {
     digit * power
 }
 
-/// A quantile of rising numbers, interpolated.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let place = q * (sorted.len() - 1) as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * place.fract()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,11 +127,5 @@ mod tests {
         assert_eq!(radii(Unit::Plain, &numbers), [0.05, 0.2, 0.5]);
         assert_eq!(round(0.0), 0.0);
         assert_eq!([round(1.0), round(4.99), round(70.0)], [1.0, 2.0, 50.0]);
-    }
-
-    #[test]
-    fn quantiles_are_interpolated() {
-        assert_eq!(quantile(&[1.0], 0.95), 1.0);
-        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.25), 1.5);
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels that say how alike two points are.
+//! Kernels: how similar two points are.
 
 use super::chord::Chord;
 use crate::{

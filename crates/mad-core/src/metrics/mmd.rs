@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 pub struct Mmd {
     /// √(mean k(x,x') + mean k(y,y') − 2 mean k(x,y)), diagonals included: the form used in the papers.
     pub biased_root: f64,
-    /// The same without diagonals and without the root: mean zero for equal laws, so it may be negative.
+    /// The same without diagonals and without the root: mean zero for equal distributions, so it may be negative.
     pub unbiased_squared: f64,
     /// The kernel in words.
     pub kernel: String,
@@ -26,7 +26,7 @@ pub struct Mmd {
     pub bandwidth: Option<f64>,
 }
 
-/// The level at which [`Mmd::biased_root`] stands between samples of the same law.
+/// The level at which [`Mmd::biased_root`] stands between samples of the same distribution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     /// The level.
@@ -74,7 +74,7 @@ pub fn mmd(manifold: &dyn Manifold, kernel: &Kernel, samples: &Points, reference
     })
 }
 
-/// The level of [`mmd`] between `samples` points of the reference's law and the reference.
+/// The level of [`mmd`] between `samples` points of the reference's distribution and the reference.
 ///
 /// With a larger training set: the mean over `draws` random subsets of it, without repetition.
 /// Else: the analytic expectation of the square, rooted, which lies a little above the mean of the root.

@@ -1,4 +1,4 @@
-//! Can a nearest neighbour tell samples from the reference?
+//! Can a nearest neighbour distinguish samples from the reference?
 
 use super::{
     MetricError,
@@ -26,7 +26,7 @@ pub struct TwoSample {
 
 /// Leave-one-out accuracy of a nearest-neighbour classifier on equally many distinct points of both samples, at most `limit` each.
 ///
-/// A row that occurs twice in the reference is its own nearest neighbour and would count as told apart, however good the
+/// A row that occurs twice in the reference is its own nearest neighbour and would count as distinguished, however good the
 /// samples are. Each sample is therefore reduced to distinct points first, except on finite sets. Ties count by the share of the tied neighbours that have the point's own label.
 ///
 /// # Reference

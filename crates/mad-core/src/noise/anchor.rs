@@ -6,7 +6,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Where the denoiser stands before the network speaks. DSM and MAD differ in this value and in nothing else.
+/// The denoiser without its network. DSM and MAD differ in this value and in nothing else.
 #[derive(Debug, Clone)]
 pub enum Anchor {
     /// m = x: denoising score matching.

@@ -15,7 +15,7 @@ pub struct NoisedBatch {
     pub x: Points,
     /// σ of each row.
     pub sigma: Vec<f64>,
-    /// What the network must answer, (x₀ − m(x, σ))/σ, `n × d`.
+    /// The regression target, (x₀ − m(x, σ))/σ, `n × d`.
     pub target: Points,
 }
 
@@ -36,8 +36,8 @@ impl NoisedBatch {
         Self::with_clean(x, sigma, x0, anchor)
     }
 
-    /// As [`NoisedBatch::draw`], but with the mean over everything that could have become x in place of x₀ itself; `law` is
-    /// the law of x₀, such as that of all training points.
+    /// As [`NoisedBatch::draw`], but with the mean over everything that could have become x in place of x₀ itself; `data` is
+    /// the distribution of x₀, such as that of all training points.
     ///
     /// # Formula
     /// target (E\[x₀ | x\] − m(x, σ))/σ. Given x, this is the mean of the target of [`NoisedBatch::draw`], so the loss has the same
@@ -47,14 +47,14 @@ impl NoisedBatch {
     /// Xu, Tong, Jaakkola (2023), "Stable target field", with the whole training part as reference batch.
     pub fn draw_averaged(
         x0: &Points,
-        law: &dyn BaseMeasure,
+        data: &dyn BaseMeasure,
         levels: LevelDraw,
         range: NoiseRange,
         anchor: &Anchor,
         rng: &mut Rng,
     ) -> Self {
         let (x, sigma) = Self::noised(x0, levels, range, rng);
-        let clean = posterior_means(law, &x, &sigma);
+        let clean = posterior_means(data, &x, &sigma);
         Self::with_clean(x, sigma, &clean, anchor)
     }
 
@@ -152,13 +152,13 @@ mod tests {
     /// With weights .3 and .7 on ±1 the mean of x₀ given x is tanh(x/σ² + ln(.7/.3)/2).
     #[test]
     fn averaged_targets_are_means_of_single_ones() {
-        let law = Finite::weighted(Points::from_vec(vec![-1.0, 1.0], 1), &[0.3, 0.7]).expect("two weights");
+        let data = Finite::weighted(Points::from_vec(vec![-1.0, 1.0], 1), &[0.3, 0.7]).expect("two weights");
         let x0 = Points::from_vec(vec![1.0; 50], 1);
         let range = NoiseRange { min: 0.3, max: 3.0 };
         let rng = || stream(6, Purpose::Train, 0);
         let single = NoisedBatch::draw(&x0, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
         let averaged =
-            NoisedBatch::draw_averaged(&x0, &law, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
+            NoisedBatch::draw_averaged(&x0, &data, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng());
         assert_eq!((&single.x, &single.sigma), (&averaged.x, &averaged.sigma));
         for i in 0..x0.len() {
             let (x, s) = (averaged.x.row(i)[0], averaged.sigma[i]);

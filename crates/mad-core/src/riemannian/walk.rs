@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// With the exact score the way back from the uniform law ends in the law of Brownian motion at that time: on S² the mean
+    /// With the exact score the way back from the uniform distribution ends in the distribution of Brownian motion at that time: on S² the mean
     /// of x·x₀ is exp(−B), whether β is constant or grows.
     #[test]
     fn reverse_walks_end_in_the_law_of_brownian_motion() {
@@ -138,7 +138,7 @@ mod tests {
         for (time, end) in
             [(TimeChange { start: 8.0, end: 8.0 }, 1.0 / 16.0), (TimeChange { start: 2.0, end: 14.0 }, 1.0 / 6.0)]
         {
-            // At time 1 the law is uniform up to 3 exp(−8).
+            // At time 1 the distribution is uniform up to 3 exp(−8).
             assert!((time.elapsed(end) - 0.5).abs() < 1e-12 && time.elapsed(1.0) == 8.0);
             let mut rng = stream(3, Purpose::Data, 0);
             let mut x = Points::zeros(count, 3);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Points, rng::Rng};
 
-/// Solves the linear part exactly and extrapolates D from the last two answers.
+/// Solves the linear part exactly and extrapolates D from the last two evaluations.
 ///
 /// # Formula
 /// With λ = −log σ, h = log(a/b) from a to b and r = h_previous/h: D̂ = D_a + (D_a − D_previous)/(2r), and D̂ = D_a in the

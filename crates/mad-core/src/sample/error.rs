@@ -27,7 +27,7 @@ pub enum SampleError {
         "the denoiser has {denoiser} coordinates, the base measure {base}, the manifold {manifold}; they must agree"
     )]
     Dimension { denoiser: usize, base: usize, manifold: usize },
-    /// The denoiser answered with NaN or an infinity.
+    /// The denoiser returned NaN or an infinity.
     #[error(
         "the denoiser returned a number that is not finite for sample {row} at sigma = {sigma:e} (sampler `{sampler}`); \
          use an earlier checkpoint or train with a lower learning rate"

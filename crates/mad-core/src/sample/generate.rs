@@ -30,7 +30,7 @@ pub struct Generate {
     pub seed: u64,
     /// Whether to put samples onto the manifold.
     pub projected: bool,
-    /// Whether the base measure draws the points at the end, if it can; without it they are the denoiser's answers.
+    /// Whether the base measure draws the points at the end, if it can; without it they are the denoiser's output.
     pub drawn: bool,
 }
 
@@ -121,7 +121,7 @@ impl Generate {
     }
 }
 
-/// Makes `n` samples with `make`, which is told the first row and the number of rows, and hands them to `sink` in order.
+/// Makes `n` samples with `make`, which is called with the first row and the number of rows, and hands them to `sink` in order.
 ///
 /// Blocks of at most [`BLOCK_ROWS`] rows run in parallel, a few at a time, so memory does not grow with `n`. Block i draws
 /// only from `stream(seed, Purpose::Sample, i)`: the samples do not depend on the number of threads. `sink` may break off.
@@ -154,7 +154,7 @@ pub fn in_blocks(
     Ok(drift)
 }
 
-/// Passes questions on and remembers the first answer that was not finite.
+/// Passes calls on and keeps the place of the first output that is not finite.
 struct Watched<'a> {
     denoiser: &'a dyn Denoiser,
     first_bad: Mutex<Option<(usize, f64)>>,

@@ -38,7 +38,7 @@ pub trait Denoiser: Send + Sync {
     }
 }
 
-/// The posterior mean of a base measure as a denoiser: the exact answer when the data are spread like the base.
+/// The posterior mean of a base measure as a denoiser: exact when the data are distributed as the base.
 #[derive(Debug, Clone)]
 pub struct BaseDenoiser(pub Arc<dyn BaseMeasure>);
 

@@ -15,9 +15,9 @@ pub struct SamplerEntry {
     pub aliases: &'static [&'static str],
     /// What it is, in one line.
     pub summary: &'static str,
-    /// Network calls per sample if nobody says otherwise, the last denoising included.
+    /// Default number of network calls per sample, the last denoising included.
     pub nfe: usize,
-    /// Spacing of the noise levels if nobody says otherwise.
+    /// Default spacing of the noise levels.
     pub schedule: Schedule,
     /// Makes the sampler.
     pub build: fn() -> Box<dyn Sampler>,
@@ -25,7 +25,7 @@ pub struct SamplerEntry {
 
 /// All samplers. The first one is the default.
 ///
-/// Measured on a mixture of 12 von Mises-Fisher laws on S² (σ from .003 to 5, geometric, 16 384 samples): error of E log p in
+/// Measured on a mixture of 12 von Mises-Fisher distributions on S² (σ from .003 to 5, geometric, 16 384 samples): error of E log p in
 /// nats (noise .013) with the exact denoiser, and with one whose bound lies about .2 nats below the truth.
 ///
 /// | calls | dpm-sde | ancestral | paper | dpm | heun | edm |

@@ -10,15 +10,13 @@
 //! taken, and members whose names leave the archive, or that are links, are passed over.
 
 use super::error::{Place, PoseError};
+use super::names::{Entry, picture_name, place_of};
 use super::picture::Picture;
+use super::pose_array::read_array;
 use super::solid::{SOLIDS, Solid};
 use crate::archive::{self, ArchiveError, Member};
 use crate::files::open_regular;
-use crate::rotation::{Matrix, Quaternion, conjugate, from_matrix, multiply};
-use crate::table::{
-    DataError,
-    npy_file::{Decode, Header},
-};
+use crate::rotation::{Quaternion, conjugate, multiply};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
@@ -37,9 +35,6 @@ const MAX_RATIO: u64 = 200;
 
 /// Most arrays in a file of poses.
 const MAX_ARRAYS: usize = 1024;
-
-/// Most entries in the list of one picture.
-const MAX_LIST: usize = 100_000;
 
 /// Pictures whose lists are compared to find the side of the action.
 const COMPARED: usize = 16;
@@ -108,38 +103,6 @@ enum Source {
 
 trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
-
-/// What a name in the layout stands for.
-enum Entry {
-    Picture(Split, Solid, usize),
-    Rotations(Split),
-}
-
-impl Entry {
-    /// Understands `train/images/cube_00012.png` and `train/rotations.npz`.
-    fn parse(parts: &[&str]) -> Option<Self> {
-        let split = Split::ALL.into_iter().find(|split| Some(&split.name()) == parts.first())?;
-        match parts[1..] {
-            ["rotations.npz"] => Some(Entry::Rotations(split)),
-            ["images", file] => {
-                // At the last underscore: `cyl_00000` and `cylO_00000` differ only before it.
-                let (shape, digits) = file.strip_suffix(".png")?.rsplit_once('_')?;
-                let index = digits.parse().ok().filter(|index| picture_digits(*index) == digits)?;
-                Some(Entry::Picture(split, Solid::lookup(shape)?, index))
-            }
-            _ => None,
-        }
-    }
-}
-
-fn picture_digits(index: usize) -> String {
-    format!("{index:05}")
-}
-
-/// Name of a picture below the folder with `train` and `test` in it.
-pub(super) fn picture_name(split: Split, solid: Solid, index: usize) -> String {
-    format!("{split}/images/{solid}_{}.png", picture_digits(index))
-}
 
 impl Archive {
     /// Opens a folder, or a ZIP file, with `train` and `test` in it or in a folder of it.
@@ -278,7 +241,7 @@ impl Archive {
         Ok(labels)
     }
 
-    /// Finds out from which side symmetries act on the poses of the archive.
+    /// Determines from which side symmetries act on the poses of the archive.
     ///
     /// # Formula
     /// If the orbits are {R g}, the set of R₀⁻¹ R over the list of a picture is the same for all pictures; if they are {g R}, that
@@ -322,18 +285,18 @@ impl Archive {
                 };
                 match agreed {
                     Some((other, first)) if other != action => {
-                        return Err(unclear(format!("`{first}` says {other:?} and `{solid}` says {action:?}")));
+                        return Err(unclear(format!("`{first}` shows {other:?} and `{solid}` shows {action:?}")));
                     }
                     Some(_) => {}
                     None => agreed = Some((action, solid)),
                 }
             }
         }
-        let why = "no solid has two pictures with lists that tell it; wanted different poses of a symmetric solid";
+        let why = "no solid has two pictures with lists that show it; wanted different poses of a symmetric solid";
         agreed.map(|(action, _)| action).ok_or_else(|| unclear(why.into()))
     }
 
-    /// Calls `keep` with the first `most` entries of the list of each picture, until it says to stop.
+    /// Calls `keep` with the first `most` entries of the list of each picture, until it returns a break.
     fn each_list(
         &self,
         split: Split,
@@ -411,20 +374,7 @@ impl Archive {
     }
 }
 
-/// The folder before the layout, empty or one name, and what the rest stands for; `None` for names that are no plain paths.
-fn place_of(name: &str) -> Option<(String, Entry)> {
-    let parts: Vec<&str> = name.split('/').collect();
-    let plain = |part: &&str| !part.is_empty() && *part != "." && *part != ".." && !part.contains(['\\', '\0', ':']);
-    if !parts.iter().all(plain) {
-        return None;
-    }
-    match Entry::parse(&parts) {
-        Some(entry) => Some((String::new(), entry)),
-        None => Some((parts[0].to_owned(), Entry::parse(&parts[1..])?)),
-    }
-}
-
-/// Copies all of `from` into `to`, telling a source that cannot be read from a disk that takes no more.
+/// Copies all of `from` into `to`, distinguishing a source that cannot be read from a disk that is full.
 fn unpack(
     from: &mut dyn Read,
     to: &mut dyn io::Write,
@@ -446,90 +396,4 @@ fn unpack(
 fn contains(list: &[Quaternion], q: &Quaternion) -> bool {
     let least = (SAME / 2.0).cos();
     list.iter().any(|g| (0..4).map(|i| g[i] * q[i]).sum::<f64>().abs() > least)
-}
-
-/// A reader that knows how far it has come.
-struct Counted<'a, R> {
-    inner: &'a mut R,
-    bytes: u64,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(block)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-}
-
-/// Reads an array `[N, S, 3, 3]`, or `[N, 3, 3]`, picture by picture; memory is taken for one list at a time.
-fn read_array(
-    mut file: impl Read,
-    size: u64,
-    place: &Place,
-    most: usize,
-    mut keep: impl FnMut(&[Quaternion]) -> ControlFlow<()>,
-) -> Result<(), PoseError> {
-    let broken = |e: io::Error| place.array(format!("cannot be read: {e}"));
-    let mut counted = Counted { inner: &mut file, bytes: 0 };
-    let header = Header::read("", &mut counted).map_err(|e| match e {
-        DataError::Damaged { problem, .. } => place.array(problem),
-        e => place.array(e.to_string()),
-    })?;
-    let start = counted.bytes;
-    let decode = Decode::parse(&header.descr).filter(|_| header.descr.contains('f'));
-    let decode = decode.ok_or_else(|| place.array(format!("dtype {}; wanted f2, f4 or f8", header.descr)))?;
-    if header.fortran {
-        return Err(place.array("Fortran order; save np.ascontiguousarray(…)"));
-    }
-    let (pictures, entries) = match header.shape[..] {
-        [n, s, 3, 3] if (1..=MAX_LIST).contains(&s) => (n, s),
-        [n, 3, 3] => (n, 1),
-        _ => return Err(place.array(format!("shape {:?}; wanted (pictures, poses, 3, 3)", header.shape))),
-    };
-    let list_bytes = entries * 9 * decode.size;
-    let expected = (pictures as u128) * (list_bytes as u128) + start as u128;
-    if expected != u128::from(size) {
-        return Err(place.array(format!("{size} bytes for shape {:?}, which needs {expected}", header.shape)));
-    }
-    let tolerance = if decode.size == 2 { 5e-3 } else { 1e-3 };
-    let (mut bytes, mut list) = (vec![0; list_bytes], Vec::with_capacity(entries.min(most)));
-    for row in 0..pictures {
-        file.read_exact(&mut bytes).map_err(broken)?;
-        list.clear();
-        for (entry, matrix) in bytes.chunks_exact(9 * decode.size).take(most).enumerate() {
-            let mut m: Matrix = [[0.0; 3]; 3];
-            for (slot, number) in m.as_flattened_mut().iter_mut().zip(matrix.chunks_exact(decode.size)) {
-                *slot = decode.number(number);
-            }
-            let defect = defect(&m);
-            // Also where the defect is not a number.
-            if defect.is_nan() || defect > tolerance {
-                return Err(place.not_a_rotation(row, entry, defect));
-            }
-            list.push(from_matrix(&m));
-        }
-        if keep(&list).is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// How far a matrix is from a rotation: the largest entry of MᵀM − 1, or |det M − 1|.
-fn defect(m: &Matrix) -> f64 {
-    let mut largest: f64 = 0.0;
-    for i in 0..3 {
-        for j in i..3 {
-            let product: f64 = m.iter().map(|row| row[i] * row[j]).sum();
-            let miss = (product - f64::from(u8::from(i == j))).abs();
-            largest = if miss.is_nan() { f64::NAN } else { largest.max(miss) };
-            if largest.is_nan() {
-                return largest;
-            }
-        }
-    }
-    let minor = |a: usize, b: usize| m[1][a] * m[2][b] - m[1][b] * m[2][a];
-    let determinant = m[0][0] * minor(1, 2) - m[0][1] * minor(0, 2) + m[0][2] * minor(0, 1);
-    largest.max((determinant - 1.0).abs() / 3.0)
 }

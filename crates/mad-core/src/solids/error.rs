@@ -49,8 +49,8 @@ pub enum PoseError {
          not orbits of a group", path.display()
     )]
     NoAction { path: PathBuf, shape: &'static str },
-    /// Lists that do not tell the side, or contradict each other.
-    #[error("{}: the side from which symmetries act cannot be told: {why}", path.display())]
+    /// Lists that do not show the side, or contradict each other.
+    #[error("{}: the side from which symmetries act is not clear: {why}", path.display())]
     UnclearAction { path: PathBuf, why: String },
     /// A folder that holds something already.
     #[error("{}: the folder is not empty; name a new one", path.display())]

@@ -1,4 +1,4 @@
-//! Symmetric solids: the eight bodies of SymSol, their pictures, archives of them, and how answers about their poses are scored.
+//! Symmetric solids: the eight bodies of SymSol, their pictures, archives of them, and scores of estimated poses.
 //!
 //! A pose is a unit quaternion (x, y, z, w) of the rotation R in x_cam = R x_obj + t. A solid that looks the same after the
 //! rotations G of its own frame has the orbit {q g : g ∈ G} as the set of poses that explain one picture.
@@ -18,7 +18,10 @@
 pub mod archive;
 mod body;
 mod error;
+mod names;
 mod picture;
+mod planes;
+mod pose_array;
 pub mod render;
 pub mod score;
 pub mod solid;

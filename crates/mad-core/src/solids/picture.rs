@@ -24,7 +24,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Reads a PNG or JPEG file, whichever the first bytes say.
+    /// Reads a PNG or JPEG file, by its first bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         match bytes {
             [0xff, 0xd8, ..] => Self::from_jpeg(bytes),

@@ -3,10 +3,11 @@
 //! The camera stands at the origin and looks along z; x goes to the right of the picture and y downwards. The solid's centre is
 //! on the optical axis. A lamp at the camera makes turns about the axis turns of the picture, exactly.
 
-use super::body::{Body, MAX_FACES, Paint, Polyhedron, dot};
+use super::body::{Body, Paint, Polyhedron, dot};
+use super::planes::{Corner, Planes};
 use super::solid::Solid;
 use crate::rng::Rng;
-use crate::rotation::{Matrix, matrix, turn};
+use crate::rotation::{Matrix, matrix};
 use rand_distr::{Distribution, StandardNormal};
 use std::cell::RefCell;
 
@@ -172,14 +173,6 @@ struct Scratch {
     directions: Vec<[f64; 3]>,
     /// What a ray through the corners of the pixels above and below meets.
     corners: [Vec<Corner>; 2],
-}
-
-/// What a ray meets: the nearest of the planes it enters through, and the last of those it leaves through.
-#[derive(Debug, Clone, Copy, Default)]
-struct Corner {
-    hit: bool,
-    front: usize,
-    back: usize,
 }
 
 thread_local! {
@@ -378,78 +371,6 @@ struct Pixel {
     row: usize,
     column: usize,
     corners: [Corner; 4],
-}
-
-/// The planes of a polyhedron in the camera's frame, those that face the camera first.
-struct Planes {
-    count: usize,
-    /// Number of planes that face the camera.
-    fronts: usize,
-    /// Numbers of the faces.
-    faces: [usize; MAX_FACES],
-    normals: [[f64; 3]; MAX_FACES],
-    /// n/k: the coefficients of 1/s at (u, v, 1).
-    inverse: [[f64; 3]; MAX_FACES],
-}
-
-impl Planes {
-    fn new(polyhedron: &Polyhedron, rotation: &Matrix, distance: f64) -> Self {
-        let mut planes = Self {
-            count: 0,
-            fronts: 0,
-            faces: [0; MAX_FACES],
-            normals: [[0.0; 3]; MAX_FACES],
-            inverse: [[0.0; 3]; MAX_FACES],
-        };
-        for facing in [true, false] {
-            for (face, normal) in polyhedron.normals.iter().enumerate() {
-                let n = turn(rotation, normal);
-                let k = polyhedron.offsets[face] + n[2] * distance;
-                if (k < 0.0) == facing {
-                    // A plane through the camera is seen edge on.
-                    let k = if k.abs() < 1e-12 { 1e-12 } else { k };
-                    planes.faces[planes.count] = face;
-                    planes.normals[planes.count] = n;
-                    planes.inverse[planes.count] = n.map(|v| v / k);
-                    planes.count += 1;
-                }
-            }
-            if facing {
-                planes.fronts = planes.count;
-            }
-        }
-        planes
-    }
-
-    #[inline]
-    fn at(&self, plane: usize, u: f64, v: f64) -> f64 {
-        let [a, b, c] = self.inverse[plane];
-        a * u + b * v + c
-    }
-
-    #[inline]
-    fn meet(&self, u: f64, v: f64) -> Corner {
-        let (mut least, mut front) = (f64::INFINITY, 0);
-        for i in 0..self.fronts {
-            let w = self.at(i, u, v);
-            if w < least {
-                (least, front) = (w, i);
-            }
-        }
-        let (mut most, mut back) = (f64::NEG_INFINITY, self.fronts);
-        for i in self.fronts..self.count {
-            let w = self.at(i, u, v);
-            if w > most {
-                (most, back) = (w, i);
-            }
-        }
-        Corner { hit: self.fronts > 0 && least > most.max(0.0), front, back }
-    }
-
-    /// Whether the ray misses because of these two planes.
-    fn part(&self, pair: &Corner, u: f64, v: f64) -> bool {
-        self.at(pair.front, u, v) <= self.at(pair.back, u, v)
-    }
 }
 
 #[cfg(test)]

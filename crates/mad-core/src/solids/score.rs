@@ -1,5 +1,6 @@
 //! How well sampled poses explain pictures.
 
+use crate::moments::{Moments, quantile};
 use crate::rotation::{Quaternion, Symmetry, angle, conjugate, multiply};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -7,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// An error above this many degrees counts as a miss.
 const MISS: f64 = 10.0;
 
-/// What a model said about one picture.
+/// The estimate of a model for one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// A pose that the picture was drawn from.
     pub truth: Quaternion,
     /// Sampled poses, unit quaternions.
     pub samples: Vec<Quaternion>,
-    /// Which of the samples the model finds most likely, if it can tell.
+    /// Which of the samples the model finds most likely, if it ranks them.
     pub mode: Option<usize>,
 }
 
@@ -48,8 +49,8 @@ pub struct PoseScore {
 ///
 /// # Formula
 /// χ² = Σ_g (n_g − n/|G|)²/(n/|G|), n_g the samples nearest to member g. Over all pictures together, members are counted from the
-/// representative of the orbit: a law that prefers one region of poses shows. Picture by picture with n samples each, χ² has mean
-/// |G| − 1 and variance 2 (|G| − 1)(n − 1)/n if members are drawn evenly and independently: a law that sticks to one
+/// representative of the orbit: a model that prefers one region of poses shows. Picture by picture with n samples each, χ² has mean
+/// |G| − 1 and variance 2 (|G| − 1)(n − 1)/n if members are drawn evenly and independently: a model that keeps to one
 /// member for each picture shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModeCounts {
@@ -65,7 +66,7 @@ pub struct ModeCounts {
     pub empty: f64,
 }
 
-/// Scores answers; `None` if there is no sample. Pictures without samples are left out.
+/// Scores estimates; `None` if there is no sample. Pictures without samples are left out.
 pub fn score(symmetry: Symmetry, answers: &[Answer]) -> Option<PoseScore> {
     let answers: Vec<&Answer> = answers.iter().filter(|answer| !answer.samples.is_empty()).collect();
     if answers.is_empty() {
@@ -80,9 +81,8 @@ pub fn score(symmetry: Symmetry, answers: &[Answer]) -> Option<PoseScore> {
             (answer.samples.iter().map(distance).collect(), coverage(&listed, answer).to_degrees())
         })
         .collect();
-    let means: Vec<f64> = rows.iter().map(|(row, _)| mean(row)).collect();
-    let spread = mean(&means);
-    let variance = means.iter().map(|m| (m - spread).powi(2)).sum::<f64>() / (images.max(2) - 1) as f64;
+    let means: Vec<f64> = rows.iter().map(|(row, _)| Moments::of(row).mean).collect();
+    let spread = Moments::of(&means);
     let mut all: Vec<f64> = rows.iter().flat_map(|(row, _)| row.iter().copied()).collect();
     all.sort_by(f64::total_cmp);
     let modes: Option<Vec<f64>> =
@@ -90,12 +90,12 @@ pub fn score(symmetry: Symmetry, answers: &[Answer]) -> Option<PoseScore> {
     Some(PoseScore {
         images,
         samples: all.len(),
-        spread,
-        spread_error: (variance / images as f64).sqrt(),
+        spread: spread.mean,
+        spread_error: spread.standard_error(),
         median: quantile(&all, 0.5),
         percentile95: quantile(&all, 0.95),
         misses: all.iter().filter(|d| **d > MISS).count() as f64 / all.len() as f64,
-        mode_error: modes.map(|list| mean(&list)),
+        mode_error: modes.map(|list| Moments::of(&list).mean),
         recall: rows.iter().map(|(_, recall)| recall).sum::<f64>() / images as f64,
         modes: symmetry
             .elements()
@@ -144,15 +144,4 @@ fn mode_counts(symmetry: Symmetry, size: usize, answers: &[&Answer]) -> ModeCoun
         within_excess,
         empty: empty as f64 / (images * size as f64),
     }
-}
-
-fn mean(list: &[f64]) -> f64 {
-    list.iter().sum::<f64>() / list.len() as f64
-}
-
-/// Between the two nearest of a sorted list, in proportion.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * place.fract()
 }

@@ -1,12 +1,15 @@
 //! Data sets of our own pictures, written in the layout of SymSol.
 
-use super::archive::{Split, picture_name};
+use super::archive::Split;
 use super::error::PoseError;
+use super::names::picture_name;
 use super::picture::write_png;
 use super::render::View;
 use super::solid::Solid;
+use crate::files::Sibling;
 use crate::rng::{Purpose, stream};
 use crate::rotation::{Quaternion, matrix, multiply, uniform};
+use crate::table::npy_file::header_bytes;
 use rayon::prelude::*;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -125,7 +128,7 @@ fn rotations(file: &mut BufWriter<File>, request: &Request, split: Split) -> io:
             .compression_method(CompressionMethod::Stored)
             .large_file(bytes >= u64::from(u32::MAX) - 1024);
         arrays.start_file(format!("{solid}.npy"), options).map_err(io::Error::other)?;
-        arrays.write_all(&header(count, listed.len()))?;
+        arrays.write_all(&header_bytes("<f4", count, &format!("{}, 3, 3", listed.len())))?;
         let mut numbers = Vec::with_capacity(36 * listed.len());
         for index in 0..count {
             let q = pose(request.seed, split, solid, index);
@@ -140,34 +143,14 @@ fn rotations(file: &mut BufWriter<File>, request: &Request, split: Split) -> io:
     arrays.finish().map_err(io::Error::other)?.flush()
 }
 
-/// The first bytes of an array of little-endian f32 of shape (count, listed, 3, 3).
-fn header(count: usize, listed: usize) -> Vec<u8> {
-    let dict = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({count}, {listed}, 3, 3), }}");
-    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((length as u16).to_le_bytes());
-    bytes.extend(format!("{dict:<width$}\n", width = length - 1).bytes());
-    bytes
-}
-
-/// Writes a file beside its name and renames it when all of it is there; `sync` waits for the disk.
+/// Writes a file whole or not at all; `sync` waits for the disk.
 fn whole(
     path: &Path,
     sync: bool,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), PoseError> {
-    let part = path.with_extension("part");
-    let attempt = || {
-        let mut file = BufWriter::new(File::create(&part)?);
-        content(&mut file)?;
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        if sync {
-            file.sync_all()?;
-        }
-        fs::rename(&part, path)
-    };
-    attempt().map_err(|e| {
-        let _ = fs::remove_file(&part);
-        PoseError::io(path, "write", e)
-    })
+    let failed = |e| PoseError::io(path, "write", e);
+    let mut sibling = Sibling::create(path).map_err(failed)?;
+    content(&mut sibling.file).map_err(failed)?;
+    sibling.commit(sync).map_err(|(action, e)| PoseError::io(path, action, e))
 }

@@ -201,7 +201,7 @@ impl Words {
         true
     }
 
-    /// The same cells, with room for more different ones.
+    /// The same cells in a form that takes more different ones.
     fn widened(&self) -> ColumnCells {
         let numbers = self.words.iter().filter(|word| styled(word.trim()).is_some()).count();
         let mut wide = if numbers * 2 > self.words.len() {
@@ -243,7 +243,7 @@ impl Numbers {
     }
 }
 
-/// A number and the way it is written; `None` for texts such as `007`, `+1` or `nan`, which say more than their number.
+/// A number and the way it is written; `None` for texts such as `007`, `+1` or `nan`, which are more than their number.
 pub(super) fn styled(text: &str) -> Option<(f64, u8)> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();

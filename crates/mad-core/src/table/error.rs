@@ -4,7 +4,7 @@ use super::{RowErrors, UnusedHemisphere};
 use crate::Setting;
 use std::{io, path::PathBuf};
 
-/// A refusal of input or a failure to write output. Every text names the file and says what to do next.
+/// A refusal of input or a failure to write output. Every message names the file and what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
@@ -34,7 +34,7 @@ pub enum DataError {
     )]
     Bomb { file: String, packed: u64, unpacked: u64 },
     /// Compressed data that cannot be unpacked.
-    #[error("{file}: cannot unpack: {problem}; the file is damaged or is not what its name says")]
+    #[error("{file}: cannot unpack: {problem}; the file is damaged or does not match its name")]
     Unpack { file: String, problem: String },
     /// A quoted field without an end.
     #[error("{file}: line {line}: a quoted field starts here and does not end; add the missing \" or remove this one")]
@@ -147,7 +147,7 @@ pub enum DataError {
         Setting::Columns
     )]
     TooManyLevels { file: String, line: usize, column: String, limit: usize, found: usize, megabytes: usize },
-    /// A column of strings with another number of different values than the spec says.
+    /// A column of strings with another number of different values than the spec.
     #[error(
         "{file}: column `{column}` has {found} different values, and the manifold declares {declared}; \
          write categorical without numbers to take them from the file"

@@ -13,7 +13,7 @@ use std::{io::BufRead, path::Path};
 /// Rows written at a time.
 const BLOCK: usize = 1024;
 
-/// How a file is to be read where its content does not say.
+/// How a file is to be read where its content leaves it open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
     /// Delimiter of text files; found in the first lines if absent.
@@ -41,7 +41,7 @@ pub struct Format {
     pub name: &'static str,
     /// Endings of file names, without the dot.
     pub extensions: &'static [&'static str],
-    /// First bytes by which the kind is known when the name says nothing.
+    /// First bytes by which the kind is known when the name has no ending.
     pub magic: &'static [u8],
     read: ReadTable,
     write: Option<OpenWriter>,
@@ -110,7 +110,7 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// Endings of packed files; the ending before them says what is inside.
+/// Endings of packed files; the ending before them is that of the content.
 const PACKED: &[&str] = &["gz", "zst"];
 
 /// Reads a table from a file; `-` is standard input. Files without rows are refused.
@@ -118,7 +118,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table, DataError> {
     read_watched(path, options, &mut |_, _| {})
 }
 
-/// As [`read`], and tells `watch` how many bytes of the file have been read, and how many there are where that is known.
+/// As [`read`], and calls `watch` with how many bytes of the file have been read, and how many there are where that is known.
 pub fn read_watched(path: &Path, options: &ReadOptions, watch: &mut Watch<'_>) -> Result<Table, DataError> {
     let named = format_of(path, true)?;
     // The borrow of the watcher ends with the input; the trait object is wrapped so that its lifetime may shrink.

@@ -127,7 +127,7 @@ impl Rows {
                 }
             }
             self.properties.iter_mut().filter(|column| column.len() < rows).for_each(|column| column.push(""));
-            // Sparse properties take room in every row.
+            // Sparse properties take memory in every row.
             if 2 * (rows as u64) * (self.properties.len() as u64 + 12) > self.max_bytes.max(1 << 20) {
                 self.too_large = true;
                 return Err("too many rows".into());

@@ -97,7 +97,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Says so if it is the target of a symbolic link that is missing, not the link.
+/// Names the target of a symbolic link if that is missing, not the link.
 fn explained(path: &Path, error: io::Error) -> io::Error {
     match path.read_link() {
         Ok(target) if error.kind() == io::ErrorKind::NotFound => {
@@ -108,7 +108,7 @@ fn explained(path: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// Counts bytes and tells the watcher.
+/// Counts bytes and calls the watcher.
 struct Counted<'a, R> {
     source: R,
     done: Rc<Cell<u64>>,
@@ -138,7 +138,7 @@ struct Capped<R> {
 impl<R: Read> Read for Capped<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = match (self.inner.read(buffer), &self.packed) {
-            // What a decoder says about its input is a fault of the file, not of the system.
+            // An error of a decoder is a fault of the file, not of the system.
             (Err(e), Some(_)) if e.kind() != io::ErrorKind::Interrupted => {
                 return Err(io::Error::other(unpack(&self.name, &e)));
             }

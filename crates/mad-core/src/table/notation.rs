@@ -1,7 +1,7 @@
 //! Numbers that are not written like `12.5`: decimal commas, degrees with minutes or hemisphere letters, dates.
 //!
 //! A column has one notation, chosen from its cells when a text file has been read. Its text is kept, so that categories
-//! still see what the file says.
+//! still see the text of the file.
 
 use super::{RowFault, Time, cells::ColumnCells, columns, rows::is_missing, rows::parse_number};
 
@@ -31,7 +31,7 @@ pub(super) enum Axis {
     Longitude,
 }
 
-/// What speaks for or against decimal commas in a whole file, in numbers of cells.
+/// Evidence for and against decimal commas in a whole file, in numbers of cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Commas {
     /// Numbers such as `12,5`, whose comma can only be a decimal one.
@@ -46,7 +46,7 @@ impl Commas {
     /// Looks at one column.
     pub(super) fn look(&mut self, column: &ColumnCells) {
         column.sample(LOOKED_AT, |cell, count| match parse_number(cell) {
-            // Points between thousands say nothing about the decimal mark.
+            // Points between thousands are no evidence on the decimal mark.
             Ok(_) if cell.contains('.') && !in_thousands(&cell.trim().replace('.', ",")) => self.points += count,
             Err(RowFault::DecimalComma(_)) if in_thousands(cell.trim()) => self.unclear += count,
             Err(RowFault::DecimalComma(_)) => self.decimal += count,
@@ -54,7 +54,7 @@ impl Commas {
         });
     }
 
-    /// Whether commas are decimal: most numbers say so, or semicolons separate the columns.
+    /// Whether commas are decimal: most numbers have them, or semicolons separate the columns.
     pub(super) fn are_decimal(self, delimiter: u8) -> bool {
         self.decimal > self.points || (self.points == 0 && self.unclear > 0 && delimiter == b';')
     }
@@ -94,11 +94,11 @@ impl Notation {
             std::cmp::Ordering::Less => Some(Axis::Longitude),
             std::cmp::Ordering::Equal => None,
         };
-        // Blanks and colons separate other things than degrees and minutes, too; a name or a mark must say so.
+        // Blanks and colons separate other things than degrees and minutes, too; a name or a mark must confirm it.
         if degrees > 0 && 2 * (degrees + plain + commas) > filled && (place || 10 * marked >= 9 * filled) {
             Self::Degrees(axis)
         } else if commas + pointed > 0 && decimal_commas && 2 * (plain + commas) > filled {
-            // A point in such a file may separate thousands, and is asked about.
+            // A point in such a file may separate thousands, and is refused.
             Self::DecimalComma
         } else if times > 0 && 10 * times >= 9 * filled {
             Self::Time

@@ -16,7 +16,7 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header that is read.
 const MAX_HEADER: usize = 1 << 16;
 
-/// Room for the header of a written file, so that the number of rows can be filled in at the end.
+/// Length of the header of a written file, so that the number of rows can be filled in at the end.
 const WRITTEN_HEADER: usize = 128;
 
 /// Numbers read at a time.
@@ -63,7 +63,7 @@ pub fn points_to_npy(points: &Points) -> Vec<u8> {
     bytes
 }
 
-/// Rows of so many numbers of single precision as the bytes of an NPY file.
+/// Rows of `columns` numbers of single precision as the bytes of an NPY file.
 pub fn singles_to_npy(numbers: &[f32], columns: usize) -> Vec<u8> {
     let mut bytes = header_bytes("<f4", numbers.len() / columns.max(1), &columns.to_string());
     bytes.reserve(4 * numbers.len());
@@ -111,7 +111,7 @@ fn array(source: &str, bytes: &mut dyn Read, limit: u64) -> Result<(Vec<usize>, 
     Ok((header.shape, data))
 }
 
-/// Reads until `block` is full or the bytes end, and gives the number of bytes read.
+/// Reads until `block` is full or the bytes end, and returns the number of bytes read.
 fn fill(source: &str, bytes: &mut dyn Read, block: &mut [u8]) -> Result<usize, DataError> {
     let mut found = 0;
     while found < block.len() {
@@ -125,7 +125,7 @@ fn fill(source: &str, bytes: &mut dyn Read, block: &mut [u8]) -> Result<usize, D
     Ok(found)
 }
 
-/// What an array's header says.
+/// The header of an array.
 pub(crate) struct Header {
     /// Kind and size of the numbers, such as `<f4`.
     pub(crate) descr: String,
@@ -268,8 +268,8 @@ impl NpyWriter {
     pub(super) fn create(output: Output, header: &[String]) -> Result<Box<dyn RowWriter>, DataError> {
         let mut writer = Self { output, header: header.to_vec(), rows: 0, held: Vec::new() };
         if writer.output.is_seekable() {
-            let room = writer.written_header();
-            writer.output.write_all(&room).map_err(|e| writer.output.failed(e))?;
+            let header = writer.written_header();
+            writer.output.write_all(&header).map_err(|e| writer.output.failed(e))?;
         }
         Ok(Box::new(writer))
     }
@@ -287,7 +287,7 @@ impl NpyWriter {
 }
 
 /// The first [`WRITTEN_HEADER`] bytes of an array of little-endian numbers; `columns` are the lengths of all axes but the first.
-fn header_bytes(descr: &str, rows: usize, columns: &str) -> Vec<u8> {
+pub(crate) fn header_bytes(descr: &str, rows: usize, columns: &str) -> Vec<u8> {
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let length = WRITTEN_HEADER - 10;
     let mut bytes = MAGIC.to_vec();

@@ -1,6 +1,7 @@
 //! Output that appears whole or not at all.
 
 use super::{Cell, DataError};
+use crate::files::Sibling;
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Seek, SeekFrom, Write},
@@ -32,8 +33,8 @@ enum Kind {
     Standard(BufWriter<io::Stdout>),
     /// A pipe or device, written in place.
     Direct(BufWriter<File>),
-    /// A file under a temporary name; `None` once committed.
-    Sibling { file: BufWriter<File>, temporary: Option<PathBuf>, target: PathBuf },
+    /// A file under a temporary name.
+    Sibling(Sibling),
 }
 
 impl Output {
@@ -50,21 +51,20 @@ impl Output {
             if target.is_dir() {
                 return Err(failed(io::ErrorKind::IsADirectory.into()));
             }
-            let (temporary, file) = open_sibling(&target).map_err(failed)?;
-            Kind::Sibling { file: BufWriter::new(file), temporary: Some(temporary), target }
+            Kind::Sibling(Sibling::create(&target).map_err(failed)?)
         };
         Ok(Self { path: path.to_path_buf(), kind })
     }
 
     /// Whether [`Output::rewrite_start`] works.
     pub(super) fn is_seekable(&self) -> bool {
-        matches!(self.kind, Kind::Sibling { .. })
+        matches!(self.kind, Kind::Sibling(_))
     }
 
     /// Replaces the first bytes of the file.
     pub(super) fn rewrite_start(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.kind {
-            Kind::Sibling { file, .. } => {
+            Kind::Sibling(Sibling { file, .. }) => {
                 file.seek(SeekFrom::Start(0))?;
                 file.write_all(bytes)?;
                 file.seek(SeekFrom::End(0)).map(drop)
@@ -74,22 +74,13 @@ impl Output {
     }
 
     /// Makes the written bytes appear under the final name.
-    pub fn commit(mut self) -> Result<(), DataError> {
-        let path = self.path.clone();
-        let failed = |action| move |e| DataError::io(path, action, e);
-        match &mut self.kind {
-            Kind::Standard(out) => out.flush().map_err(failed("write")),
-            Kind::Direct(out) => out.flush().map_err(failed("write")),
-            Kind::Sibling { file, temporary, target } => {
-                file.flush().and_then(|()| file.get_ref().sync_all()).map_err(failed.clone()("write"))?;
-                if let Some(from) = temporary.as_ref() {
-                    fs::rename(from, &*target).map_err(failed.clone()("rename"))?;
-                    *temporary = None;
-                }
-                let directory = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                File::open(directory).and_then(|d| d.sync_all()).map_err(failed("sync the directory of"))
-            }
-        }
+    pub fn commit(self) -> Result<(), DataError> {
+        let committed = match self.kind {
+            Kind::Standard(mut out) => out.flush().map_err(|e| ("write", e)),
+            Kind::Direct(mut out) => out.flush().map_err(|e| ("write", e)),
+            Kind::Sibling(sibling) => sibling.commit(true),
+        };
+        committed.map_err(|(action, e)| DataError::io(self.path, action, e))
     }
 
     /// A write error of this output.
@@ -107,37 +98,14 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.kind {
             Kind::Standard(out) => out.write(bytes),
-            Kind::Direct(file) | Kind::Sibling { file, .. } => file.write(bytes),
+            Kind::Direct(file) | Kind::Sibling(Sibling { file, .. }) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.kind {
             Kind::Standard(out) => out.flush(),
-            Kind::Direct(file) | Kind::Sibling { file, .. } => file.flush(),
+            Kind::Direct(file) | Kind::Sibling(Sibling { file, .. }) => file.flush(),
         }
     }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Kind::Sibling { temporary: Some(temporary), .. } = &self.kind {
-            // Nothing more can be done about a leftover that cannot be removed.
-            let _ = fs::remove_file(temporary);
-        }
-    }
-}
-
-/// A new file beside `target` under a name nobody else has.
-fn open_sibling(target: &Path) -> io::Result<(PathBuf, File)> {
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy().into_owned();
-    for attempt in 0..1000 {
-        let sibling = target.with_file_name(format!(".{name}.{}-{attempt}.tmp", std::process::id()));
-        match File::create_new(&sibling) {
-            Ok(file) => return Ok((sibling, file)),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

@@ -61,7 +61,7 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a decoder; a panic in it becomes an error, and says nothing on standard error.
+/// Runs a decoder; a panic in it becomes an error, and prints nothing.
 fn guarded<T>(name: &str, decode: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -82,7 +82,7 @@ fn bad(file: &str, problem: impl Into<String>) -> DataError {
     DataError::damaged(file, "Parquet", problem)
 }
 
-/// What a decoder says; only errors of the system are not the file's fault.
+/// An error of a decoder; only errors of the system are not the file's fault.
 fn failed(file: &str, error: ParquetError) -> DataError {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {
@@ -279,7 +279,7 @@ impl Batch<'_> {
         })
     }
 
-    /// Moments as text; those that no calendar has are told by their number.
+    /// Moments as text; those that no calendar has are shown by their number.
     fn times<T: DataType>(
         &mut self,
         reader: ColumnReaderImpl<T>,
@@ -307,7 +307,7 @@ impl Batch<'_> {
         })
     }
 
-    /// Reads all values and appends them with `add`, which says how many bytes each takes; nulls are `None`.
+    /// Reads all values and appends them with `add`, which returns how many bytes each takes; nulls are `None`.
     fn values<T: DataType>(
         &mut self,
         mut reader: ColumnReaderImpl<T>,

@@ -8,7 +8,7 @@ use super::{
 };
 use std::collections::VecDeque;
 
-/// Lines that are looked at to tell whether blanks separate columns.
+/// Lines that are inspected to detect whether blanks separate columns.
 const LOOKED_AT: usize = 20;
 
 /// Rows of a file, one at a time. Blank lines and lines that start with `#` are left out.
@@ -258,7 +258,7 @@ fn begins_with_sheet_error(line: &[u8]) -> bool {
     }
 }
 
-/// The delimiter of the first line of content, as far as it alone tells: tab before semicolon before comma before bar, outside
+/// The delimiter of the first line of content, as far as that line shows: tab before semicolon before comma before bar, outside
 /// quotes. Blanks separate if nothing else does and all words are numbers; a single word needs no delimiter.
 fn detect_delimiter(line: &[u8]) -> Option<u8> {
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! Bad rows of a file: what is wrong with each, and how they are told together.
+//! Bad rows of a file: what is wrong with each, and how they are reported together.
 
 use super::DataError;
 use std::{collections::BTreeMap, fmt};
@@ -6,13 +6,13 @@ use std::{collections::BTreeMap, fmt};
 /// How many bad rows are kept one by one.
 pub const LISTED_ROWS: usize = 20;
 
-/// How many rows of one kind of fault in one column are shown; more are told by their number, with as many examples.
+/// How many rows of one kind of fault in one column are shown; more are reported by their number, with as many examples.
 const EXAMPLES: usize = 3;
 
-/// Bad rows up to this number are told one by one, in the order of their lines.
+/// Bad rows up to this number are reported one by one, in the order of their lines.
 const FEW: usize = 6;
 
-/// Most groups of faults that are told apart.
+/// Most groups of faults that are distinguished.
 const MOST_GROUPS: usize = 12;
 
 /// Largest absolute value of a number in a table.
@@ -59,8 +59,8 @@ impl fmt::Display for RowGroup {
             write!(f, "column {column}, ")?;
         }
         write!(f, "{} rows: {}", self.rows, self.kind)?;
-        let told_before = |i: usize| self.examples[..i].iter().any(|row| row.fault == self.examples[i].fault);
-        for (count, i) in (0..self.examples.len()).filter(|&i| !told_before(i)).take(EXAMPLES).enumerate() {
+        let shown_before = |i: usize| self.examples[..i].iter().any(|row| row.fault == self.examples[i].fault);
+        for (count, i) in (0..self.examples.len()).filter(|&i| !shown_before(i)).take(EXAMPLES).enumerate() {
             let RowError { unit, line, fault, .. } = &self.examples[i];
             write!(f, "{}{unit} {line}: {fault}", if count == 0 { ", first at " } else { "\n  " })?;
         }
@@ -212,15 +212,15 @@ impl RowErrors {
 
 impl RowErrors {
     /// The bad rows in lines of text: few one by one, more by column and kind of fault.
-    pub fn told(&self) -> Vec<String> {
+    pub fn report(&self) -> Vec<String> {
         if self.total <= FEW {
             return self.listed.iter().map(RowError::to_string).collect();
         }
         let mut lines: Vec<String> =
             self.groups.iter().flat_map(|g| g.to_string().lines().map(String::from).collect::<Vec<_>>()).collect();
-        let told: usize = self.groups.iter().map(|group| group.rows).sum();
-        if self.total > told {
-            lines.push(format!("and {} more; in all: {}", self.total - told, self.summary()));
+        let grouped: usize = self.groups.iter().map(|group| group.rows).sum();
+        if self.total > grouped {
+            lines.push(format!("and {} more; in all: {}", self.total - grouped, self.summary()));
         }
         lines
     }
@@ -234,7 +234,7 @@ impl fmt::Display for RowErrors {
             write!(f, "{}: {only}", self.file)?;
         } else {
             write!(f, "{}: {} bad rows", self.file, self.total)?;
-            self.told().iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+            self.report().iter().try_for_each(|line| write!(f, "\n  {line}"))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  {hint}")?;

@@ -10,7 +10,7 @@ use super::{
 };
 use std::{borrow::Cow, fmt};
 
-/// Rows that are looked at to tell a column of numbers from a column of text.
+/// Rows that are inspected to distinguish a column of numbers from a column of text.
 const LOOKED_AT: usize = 1000;
 
 /// One value to be written.
@@ -39,7 +39,7 @@ pub struct Table {
     source: String,
     header: Option<Vec<String>>,
     header_line: usize,
-    /// Whether the first row alone told if it is a header.
+    /// Whether only the first row showed if it is a header.
     header_guessed: bool,
     width: usize,
     /// What `lines` counts: `line` or `row`.
@@ -126,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Says that columns hold dates, whatever their cells look like.
+    /// Declares that columns hold dates, whatever their cells look like.
     pub(super) fn set_times(&mut self, columns: &[usize]) {
         if !columns.is_empty() {
             self.notations.resize(self.width, Notation::Plain);
@@ -162,17 +162,17 @@ impl Table {
         &self.style
     }
 
-    /// Says how the file is written.
+    /// Sets how the file is written.
     pub(super) fn set_style(&mut self, style: TextStyle) {
         self.style = style;
     }
 
-    /// Says on which line the header or, without one, the first row stands, and whether its cells alone told which.
+    /// Sets on which line the header or, without one, the first row stands, and whether its cells alone showed which.
     pub(crate) fn set_header_line(&mut self, line: usize, guessed: bool) {
         (self.header_line, self.header_guessed) = (line, guessed);
     }
 
-    /// Says that the source has rows instead of lines.
+    /// Declares that the source has rows instead of lines.
     pub(crate) fn count_rows(&mut self) {
         self.unit = "row";
     }
@@ -183,7 +183,7 @@ impl Table {
         self.header = Some(names);
     }
 
-    /// Adds a word about the file.
+    /// Adds a notice about the file.
     pub(super) fn notice(&mut self, text: String) {
         self.notices.push(text);
     }
@@ -206,17 +206,17 @@ impl Table {
         self.lines.push(line);
     }
 
-    /// Keeps in mind that the row on `line` has `found` cells and is left out.
+    /// Records that the row on `line` has `found` cells and is left out.
     pub(super) fn push_ragged(&mut self, line: usize, found: usize) {
         self.ragged.push(line, None, RowFault::Ragged { wanted: self.width, found });
     }
 
-    /// Keeps in mind that the row on `line` cannot be used and is left out.
+    /// Records that the row on `line` cannot be used and is left out.
     pub(super) fn push_bad(&mut self, line: usize, fault: RowFault) {
         self.ragged.push(line, None, fault);
     }
 
-    /// Says where each row stands, and what is counted there.
+    /// Sets where each row stands, and what is counted there.
     pub(super) fn set_lines(&mut self, unit: &'static str, lines: &[usize]) {
         assert_eq!(lines.len(), self.len(), "one place per row");
         self.unit = unit;
@@ -225,7 +225,7 @@ impl Table {
         lines.iter().for_each(|&line| self.lines.push(line));
     }
 
-    /// Says what may be behind rows of another number of cells.
+    /// Sets what may be behind rows of another number of cells.
     pub(super) fn set_hint(&mut self, hint: &'static str) {
         self.hint = Some(hint);
     }
@@ -255,7 +255,7 @@ impl Table {
         self.header_line
     }
 
-    /// Whether the cells of the first row alone told if it is a header.
+    /// Whether the cells of the first row alone showed if it is a header.
     pub(crate) fn header_guessed(&self) -> bool {
         self.header_guessed
     }
@@ -443,7 +443,7 @@ pub(crate) fn parse_number(cell: &str) -> Result<f64, RowFault> {
 /// What spreadsheets write into cells that they cannot compute.
 pub(super) const SHEET_ERRORS: [&str; 7] = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"];
 
-/// Whether a cell says that its value is not known.
+/// Whether a cell marks a missing value.
 pub(crate) fn is_missing(cell: &str) -> bool {
     ["", "-", "na", "n/a", "null", "none"].contains(&cell.trim().to_lowercase().as_str()) || is_sheet_error(cell)
 }

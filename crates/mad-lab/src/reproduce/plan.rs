@@ -116,11 +116,12 @@ fn picture_job(
 fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
     let what = match datasets::dataset(data.source()) {
         _ if load::names_file(Path::new(data.source())) => "a file",
-        Ok((entry, _)) if !entry.is_law => "a table",
+        Ok((entry, _)) if !entry.is_distribution => "a table",
         // Names that nobody knows are refused when they are read.
         _ => return Ok(()),
     };
-    let laws: Vec<&str> = datasets::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
+    let laws: Vec<&str> =
+        datasets::DATASETS.iter().filter(|entry| entry.is_distribution).map(|entry| entry.name).collect();
     Err(ExperimentError::NoLaw {
         origin: origin.to_owned(),
         data: data.source().to_owned(),

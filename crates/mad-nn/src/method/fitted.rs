@@ -1,7 +1,6 @@
 //! What a trained model answers, whatever it was trained by.
 
-use mad_core::Setting;
-use mad_core::{Moments, Points, likelihood::Normaliser, metrics::Drift, sample::SampleError};
+use mad_core::{Moments, Points, Setting, likelihood::Normaliser, metrics::Drift, sample::SampleError};
 use std::ops::ControlFlow;
 
 /// How samples are wanted.
@@ -82,7 +81,7 @@ pub trait Fitted: Send + Sync {
     ) -> Result<Sampled, SampleError>;
 
     /// Log-density with respect to volume (the counting measure on finite sets) and per original unit of real columns, in
-    /// nats. `steps` is the number of steps where a flow must be followed.
+    /// nats; not a number without [a density](Fitted::has_density). `steps` is the number of steps where a flow must be followed.
     fn log_density(&self, points: &Points, steps: usize) -> Vec<f64>;
 
     /// As [`Fitted::log_density`], given log dμ/dvol of the run's base at the points, which need not be computed again.
@@ -98,7 +97,7 @@ pub trait Fitted: Send + Sync {
     /// The score to report on unseen points: as [`Fitted::log_density`], or a bound where that is sharper or cheaper.
     fn likelihood(&self, points: &Points) -> Likelihood;
 
-    /// Whether the model, with the condition that it has, knows densities.
+    /// Whether the model, with the condition that it has, has a density on its manifold.
     fn has_density(&self) -> bool {
         true
     }

@@ -49,10 +49,11 @@ impl Fresh {
 /// Refuses data sets that are fixed tables: rows drawn from one again are those of its validation and test part.
 pub(crate) fn require_law(dataset: &str) -> Result<(), DataError> {
     let (entry, _) = datasets::dataset(dataset)?;
-    if entry.is_law {
+    if entry.is_distribution {
         return Ok(());
     }
-    let laws: Vec<_> = datasets::DATASETS.iter().filter(|entry| entry.is_law).map(|entry| entry.name).collect();
+    let laws: Vec<_> =
+        datasets::DATASETS.iter().filter(|entry| entry.is_distribution).map(|entry| entry.name).collect();
     let problem = format!("a fixed table, of which no new rows can be made; they can be of {}", laws.join(", "));
     Err(DataError::DatasetArgument { name: entry.name.into(), problem })
 }

@@ -1,4 +1,4 @@
-//! Three columns of strings that depend strongly on each other, with a known joint law.
+//! Three columns of strings that depend strongly on each other, with a known joint distribution.
 
 use super::{BLOCK, DatasetEntry, Request, draw};
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 /// The data set.
 pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "categorical-toy",
-    summary: "three string columns (sky, ground, transport) with strong dependence and a known joint law",
+    summary: "three string columns (sky, ground, transport) with strong dependence and a known joint distribution",
     parameters: &[],
     manifold: |_| "categorical".into(),
-    is_law: true,
+    is_distribution: true,
     make: |request| Ok(make(request)),
 };
 

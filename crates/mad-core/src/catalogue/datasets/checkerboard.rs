@@ -17,7 +17,7 @@ pub const SPHERE: DatasetEntry = DatasetEntry {
     summary: "checkerboard on the sphere with squares of equal area, as lat, lon",
     parameters: &[SQUARES],
     manifold: |_| "sphere:2".into(),
-    is_law: true,
+    is_distribution: true,
     make: |request| {
         let squares = even(request.arguments.whole("squares"));
         Ok(request.numbers("checkerboard-s2", &["lat", "lon"], |rng, x| {
@@ -35,7 +35,7 @@ pub const TORUS: DatasetEntry = DatasetEntry {
     summary: "checkerboard on the torus of two angles, in degrees",
     parameters: &[SQUARES],
     manifold: |_| "torus:2".into(),
-    is_law: true,
+    is_distribution: true,
     make: |request| {
         let squares = even(request.arguments.whole("squares"));
         Ok(request.numbers("checkerboard-t2", &["phi_deg", "psi_deg"], |rng, x| {

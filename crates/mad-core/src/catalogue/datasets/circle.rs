@@ -13,7 +13,7 @@ pub const UNIFORM: DatasetEntry = DatasetEntry {
     summary: "eight points on the circle, equally likely (the paper's first toy)",
     parameters: &[],
     manifold,
-    is_law: true,
+    is_distribution: true,
     make: |request| Ok(make(request, "circle8-uniform", &[1.0 / COUNT as f64; COUNT])),
 };
 
@@ -23,7 +23,7 @@ pub const SKEWED: DatasetEntry = DatasetEntry {
     summary: "eight points on the circle, falling off from one of them (the paper's second toy)",
     parameters: &[],
     manifold,
-    is_law: true,
+    is_distribution: true,
     make: |request| Ok(make(request, "circle8-skewed", &skewed_probabilities())),
 };
 
@@ -33,7 +33,7 @@ pub const SUPPORT: DatasetEntry = DatasetEntry {
     summary: "the eight points, once each: the file for `points:FILE`",
     parameters: &[],
     manifold,
-    is_law: false,
+    is_distribution: false,
     make: |_| Ok(Table::numbers("circle8-support", Some(header()), 2, support().into_vec())),
 };
 

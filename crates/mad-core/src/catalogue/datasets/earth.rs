@@ -9,7 +9,7 @@ pub const VOLCANO: DatasetEntry = DatasetEntry {
     summary: "827 volcanic eruptions at 267 places (NOAA), from the data directory",
     parameters: &[],
     manifold,
-    is_law: false,
+    is_distribution: false,
     make: |request| make(request, "volcano", "volerup.csv"),
 };
 
@@ -19,7 +19,7 @@ pub const EARTHQUAKE: DatasetEntry = DatasetEntry {
     summary: "6120 significant earthquakes (NOAA), from the data directory",
     parameters: &[],
     manifold,
-    is_law: false,
+    is_distribution: false,
     make: |request| make(request, "earthquake", "quakes_all.csv"),
 };
 
@@ -29,7 +29,7 @@ pub const FLOOD: DatasetEntry = DatasetEntry {
     summary: "4875 large floods (Dartmouth Flood Observatory), from the data directory",
     parameters: &[],
     manifold,
-    is_law: false,
+    is_distribution: false,
     make: |request| make(request, "flood", "flood.csv"),
 };
 
@@ -39,7 +39,7 @@ pub const FIRE: DatasetEntry = DatasetEntry {
     summary: "12809 active fires (NASA FIRMS), from the data directory",
     parameters: &[],
     manifold,
-    is_law: false,
+    is_distribution: false,
     make: |request| make(request, "fire", "fire.csv"),
 };
 

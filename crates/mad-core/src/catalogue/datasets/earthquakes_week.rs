@@ -9,7 +9,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     summary: "1707 seismic events of one week of 2018 (USGS), built in: latitude, longitude, magnitude",
     parameters: &[],
     manifold: |_| "sphere:2".into(),
-    is_law: false,
+    is_distribution: false,
     make: |request| request.choose("earthquakes-week", table()?),
 };
 

@@ -1,4 +1,4 @@
-//! Data sets by name: synthetic ones with known laws, one that is built in, and files of a data directory.
+//! Data sets by name: synthetic ones with known distributions, one that is built in, and files of a data directory.
 //!
 //! Each makes the table that a user would hand in. A name may carry parameters: `so3-mixture:64`,
 //! `vmf-mixture:dim=3,k=4,kappa=100`. A value without a name belongs to the first parameter.
@@ -38,7 +38,7 @@ pub struct Request<'a> {
     pub rows: Option<usize>,
     /// Seed of the rows.
     pub seed: u64,
-    /// Seed of the law itself, such as the means of a mixture; two requests that share it draw from one law.
+    /// Seed of the distribution itself, such as the means of a mixture; two requests that share it draw from one distribution.
     pub target: u64,
     /// Directory of data files.
     pub directory: Option<&'a Path>,
@@ -54,8 +54,8 @@ pub struct DatasetEntry {
     pub parameters: &'static [Parameter],
     /// The manifold to fit it on, as text for [`crate::manifold`].
     pub manifold: fn(&Arguments) -> String,
-    /// Whether it is a law, of which new independent rows can be drawn without end, and not a table.
-    pub is_law: bool,
+    /// Whether it is a distribution, of which new independent rows can be drawn without end, and not a table.
+    pub is_distribution: bool,
     make: fn(&Request) -> Result<Table, DataError>,
 }
 

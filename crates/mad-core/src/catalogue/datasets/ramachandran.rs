@@ -12,7 +12,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     summary: "backbone torsions phi and psi of 34860 lysines (Top8000, Richardson Lab), from the data directory",
     parameters: &[],
     manifold: |_| "torus:2".into(),
-    is_law: false,
+    is_distribution: false,
     make,
 };
 

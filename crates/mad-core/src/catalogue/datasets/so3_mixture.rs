@@ -6,7 +6,7 @@
 use super::{DatasetEntry, Parameter};
 use crate::{
     rng::{Purpose, Rng, stream},
-    rotation::{conjugate, multiply},
+    rotation::{by, conjugate, multiply, unit},
 };
 use rand::RngExt as _;
 use rand_distr::{Distribution, Gamma, StandardNormal};
@@ -24,7 +24,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
         summary: "number of components",
     }],
     manifold: |_| "so3".into(),
-    is_law: true,
+    is_distribution: true,
     make: |request| {
         let mixture = So3Mixture::new(request.arguments.whole("k"), request.target);
         Ok(request.numbers("so3-mixture", &["qx", "qy", "qz", "qw"], |rng, q| mixture.sample(rng, q)))
@@ -47,7 +47,9 @@ impl So3Mixture {
         let gamma = Gamma::new(100.0, 1.0).expect("shape and scale are positive");
         let mut mixture = Self { means: Vec::with_capacity(k), deviations: Vec::with_capacity(k) };
         for _ in 0..k {
-            mixture.means.push(unit(std::array::from_fn(|_| StandardNormal.sample(&mut rng))));
+            let mut mean = std::array::from_fn(|_| StandardNormal.sample(&mut rng));
+            unit(&mut mean);
+            mixture.means.push(mean);
             let precision: f64 = gamma.sample(&mut rng);
             mixture.deviations.push((0.5 / precision).sqrt());
         }
@@ -61,7 +63,8 @@ impl So3Mixture {
             let z: f64 = StandardNormal.sample(rng);
             self.deviations[k] * z
         });
-        let product = unit(multiply(&self.means[k], &exponential(&w)));
+        let mut product = multiply(&self.means[k], &by(&w));
+        unit(&mut product);
         let sign = if product[3] < 0.0 { -1.0 } else { 1.0 };
         q.iter_mut().zip(product).for_each(|(q, p)| *q = sign * p);
     }
@@ -93,16 +96,4 @@ impl So3Mixture {
         let largest = terms.iter().fold(f64::NEG_INFINITY, |m, t| m.max(*t));
         largest + terms.iter().map(|t| (t - largest).exp()).sum::<f64>().ln() - (terms.len() as f64).ln()
     }
-}
-
-/// The quaternion of a rotation vector.
-fn exponential(w: &[f64; 3]) -> [f64; 4] {
-    let half = 0.5 * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]).sqrt();
-    let factor = if half < 1e-8 { 0.5 } else { 0.5 * half.sin() / half };
-    [factor * w[0], factor * w[1], factor * w[2], half.cos()]
-}
-
-fn unit(q: [f64; 4]) -> [f64; 4] {
-    let norm = q.iter().map(|c| c * c).sum::<f64>().sqrt();
-    q.map(|c| c / norm)
 }

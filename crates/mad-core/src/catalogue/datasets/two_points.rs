@@ -15,7 +15,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     summary: "the points (-1, 0) and (1, 0) with probabilities 0.1 and 0.9 (the paper's first figure)",
     parameters: &[],
     manifold,
-    is_law: true,
+    is_distribution: true,
     make: |request| {
         let row = |rng: &mut _, x: &mut [f64]| x.copy_from_slice(&POINTS[draw(PROBABILITIES, rng)]);
         Ok(request.numbers("two-points", &["x0", "x1"], row))
@@ -28,7 +28,7 @@ pub const SUPPORT: DatasetEntry = DatasetEntry {
     summary: "the two points, once each: the file for `points:FILE`",
     parameters: &[],
     manifold,
-    is_law: false,
+    is_distribution: false,
     make: |_| {
         let header = vec!["x0".into(), "x1".into()];
         Ok(Table::numbers("two-points-support", Some(header), 2, POINTS.concat()))

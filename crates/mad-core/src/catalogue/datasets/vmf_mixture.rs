@@ -1,4 +1,4 @@
-//! Mixtures of von Mises–Fisher laws on spheres of any dimension, with known density.
+//! Mixtures of von Mises–Fisher distributions on spheres of any dimension, with known density.
 
 use super::{DatasetEntry, Parameter};
 use crate::{
@@ -12,7 +12,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// The data set.
 pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "vmf-mixture",
-    summary: "mixture of K von Mises-Fisher laws on the sphere S^dim, with known density; lat, lon if dim is 2",
+    summary: "mixture of K von Mises-Fisher distributions on the sphere S^dim, with known density; lat, lon if dim is 2",
     parameters: &[
         Parameter { name: "k", default: 8.0, range: (1.0, 10_000.0), whole: true, summary: "number of components" },
         Parameter { name: "dim", default: 2.0, range: (1.0, 500.0), whole: true, summary: "dimension of the sphere" },
@@ -25,7 +25,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
         },
     ],
     manifold: |arguments| format!("sphere:{}", arguments.whole("dim")),
-    is_law: true,
+    is_distribution: true,
     make: |request| {
         let a = request.arguments;
         let mixture = vmf_mixture(a.whole("dim"), a.whole("k"), a.number("kappa"), request.target);

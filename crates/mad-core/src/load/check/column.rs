@@ -19,7 +19,7 @@ pub struct ColumnReport {
     pub why: Option<&'static str>,
     /// Cells with a number, or with text in a column of text.
     pub filled: usize,
-    /// Cells that are blank or say `NA` and the like.
+    /// Cells that are blank or hold `NA` and the like.
     pub missing: usize,
     /// Cells of a column of numbers or dates that hold anything else.
     pub not_numbers: usize,

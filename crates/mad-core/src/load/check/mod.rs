@@ -3,9 +3,11 @@
 mod column;
 pub(crate) mod poses;
 mod suggest;
+mod usable;
 
 pub use column::ColumnReport;
-pub use suggest::{Suggestion, suggest, unusable};
+pub use suggest::{Suggestion, suggest};
+pub use usable::unusable;
 
 use super::{LoadError, Tried, attempt};
 use crate::Setting;
@@ -53,7 +55,8 @@ pub struct BadRows {
     /// The first of them, in words.
     pub first: Vec<String>,
     /// All of them in lines of text, grouped by column and kind of fault if they are many.
-    pub told: Vec<String>,
+    #[serde(rename = "told")]
+    pub lines: Vec<String>,
     /// What may be behind them.
     pub hint: Option<String>,
 }
@@ -78,7 +81,7 @@ pub fn check(table: &Table, spec: &str, options: &ColumnOptions) -> Result<Check
         total: errors.total,
         kinds: errors.kinds.iter().map(|(kind, count)| (kind.to_string(), *count)).collect(),
         first: errors.listed.iter().map(|row| row.to_string()).collect(),
-        told: errors.told(),
+        lines: errors.report(),
         hint: errors.hint,
     });
     let count = points.len().max(1) as f64;

@@ -2,7 +2,7 @@
 
 use crate::table::{ColumnOptions, Columns, Layout, Table};
 
-/// Rows that are looked at to tell pose matrices from other numbers.
+/// Rows that are inspected to distinguish pose matrices from other numbers.
 const LOOKED_AT: usize = 1000;
 
 /// The layout of a rotation and a position.

@@ -271,9 +271,9 @@ impl Part<'_> {
                 coordinates.for_each(|((s, u), m)| *s += share * (slope * (kappa * m + k * u) - less * u));
             } else {
                 let complement = bessel_ratio_complement(order, length);
-                let (bend, back) = (kappa / length, apart * (k / (length + kappa + k)));
+                let (slope, back) = (kappa / length, apart * (k / (length + kappa + k)));
                 coordinates.for_each(|((s, u), m)| {
-                    let turn = bend * ((m - u) + back * u);
+                    let turn = slope * ((m - u) + back * u);
                     *s += share * (turn - complement * (u + turn));
                 });
             }

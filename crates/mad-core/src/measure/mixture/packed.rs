@@ -115,7 +115,7 @@ impl Packed {
     }
 
     /// Writes the logs of the components' shares of the density at a point of the set, group by group but for groups that
-    /// cannot count, and answers with the largest.
+    /// cannot count, and returns the largest.
     ///
     /// # Formula
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)) − Σ_b κ_b |μ_b − x_b|²/2; on an antipodal block the log of the sum over both signs.

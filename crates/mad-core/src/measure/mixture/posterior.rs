@@ -11,7 +11,7 @@ const FAR: f64 = 20.0;
 /// Exponents lie between −2k and 0: where that is less than this, hardly anything could be left out, and bounds gain nothing.
 const WORTH: f64 = 30.0;
 
-/// After so many spheres the product of values becomes part of the logarithm: each lies between 1e-28 and 1e28.
+/// After this many spheres the product of values becomes part of the logarithm: each lies between 1e-28 and 1e28.
 const FOLD: usize = 8;
 
 /// One sphere's part of x.

@@ -22,7 +22,7 @@ pub(super) struct Found {
     pub(super) style: TextStyle,
 }
 
-/// Finds the columns of every leaf of the layout, and says what it assumed.
+/// Finds the columns of every leaf of the layout, and lists what it assumed.
 pub(super) fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Found, DataError> {
     let directed = options.columns.is_some() || table.header().is_none();
     let free = options.chosen(table)?;
@@ -217,7 +217,7 @@ impl Search<'_> {
         Ok(match (self.directed, &self.free.clone()[..]) {
             (true, chosen @ [_, _]) => {
                 let mut columns = self.take(chosen);
-                let said = if self.table.header().is_none() { "no column names" } else { "chosen columns" };
+                let source = if self.table.header().is_none() { "no column names" } else { "chosen columns" };
                 if self.table.header().is_none() {
                     columns[0].name = "lat".into();
                     columns[1].name = "lon".into();
@@ -227,7 +227,7 @@ impl Search<'_> {
                     [lat, lon] if lat == lon => format!("latitude, longitude in {lat}"),
                     [lat, lon] => format!("latitude in {lat}, longitude in {lon}"),
                 };
-                self.notices.push(format!("{said}: read as {read}"));
+                self.notices.push(format!("{source}: read as {read}"));
                 Some(Block::LatLon { columns, units })
             }
             (true, chosen @ [_, _, _]) => Some(Block::Direction { columns: self.take(chosen) }),
@@ -235,7 +235,7 @@ impl Search<'_> {
         })
     }
 
-    /// The units of latitude and longitude: what their names, or else the options, say; degrees by default.
+    /// The units of latitude and longitude: those of their names, or else of the options; degrees by default.
     fn place_units(&self, columns: &[Column]) -> [AngleUnit; 2] {
         let default = self.options.angle_unit.unwrap_or(AngleUnit::Deg);
         [0, 1].map(|i| unit(&columns[i].name).unwrap_or(default))
@@ -255,17 +255,17 @@ impl Search<'_> {
     }
 
     /// These columns as angles, with the unit from their names, from the options, or this one.
-    fn angles_in(&mut self, indices: &[usize], unless_told: Option<AngleUnit>) -> Result<Block, DataError> {
+    fn angles_in(&mut self, indices: &[usize], unless_given: Option<AngleUnit>) -> Result<Block, DataError> {
         let nameless = self.table.header().is_none();
         let mut columns = self.take(indices);
-        let given = self.options.angle_unit.or(unless_told);
+        let given = self.options.angle_unit.or(unless_given);
         let units: Option<Vec<_>> = columns.iter().map(|c| unit(&c.name).or(given)).collect();
         let Some(units) = units else {
             let columns = columns.into_iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
             return Err(DataError::AngleUnit { file: self.table.source().into(), columns });
         };
         if nameless {
-            // Written files say the unit that the read file left out.
+            // Written files name the unit that the read file left out.
             for (column, unit) in columns.iter_mut().zip(&units) {
                 column.name.push_str(&format!("_{}", unit.short()));
             }

@@ -9,7 +9,7 @@ use crate::{
 /// A hemisphere in a column that is not used, beside a number without its sign.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{file}: {place}: column `{column}` says {letter} of `{number}` = {value}, but hemispheres in a column of their own are not \
+    "{file}: {place}: column `{column}` has {letter} for `{number}` = {value}, but hemispheres in a column of their own are not \
      read; write south and west as negative numbers, or the letter into the cell of the number ({value}{initial}). If the \
      numbers are right as they stand, choose the columns to be read with {}",
     Setting::Columns,
@@ -31,7 +31,7 @@ pub struct UnusedHemisphere {
 }
 
 /// Refuses latitudes and longitudes whose signs stand in a column that is not used: one of nothing but north and south, or east
-/// and west, that says south or west where the number is positive. Where signs and letters agree there is nothing to ask.
+/// and west, that has south or west where the number is positive. Where signs and letters agree nothing is refused.
 pub(super) fn require_signs(blocks: &[Block], table: &Table) -> Result<(), DataError> {
     let used: Vec<usize> = blocks.iter().flat_map(Block::columns).map(|column| column.index).collect();
     for block in blocks {

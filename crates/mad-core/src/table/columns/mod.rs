@@ -1,23 +1,24 @@
 //! How points are read from the columns of a table and written back to them.
 
+mod attempt;
 mod block;
-mod euler;
 mod find;
 mod hemisphere;
 mod matrix;
 mod name;
 mod options;
-mod rotation;
-mod useful;
+mod refused_options;
 
-pub use euler::EulerSequence;
+pub use crate::rotation::EulerSequence;
+pub use attempt::Decoded;
+pub(crate) use attempt::{Attempt, ColumnUse};
 pub use hemisphere::UnusedHemisphere;
 pub(crate) use matrix::{pose_names, rotation_names};
 pub(crate) use name::{is_latitude, is_longitude, unit};
 pub use options::{AngleUnit, ColumnOptions, QuaternionOrder, RotationForm};
 
 use super::{Cell, DataError, Layout, RowFault, Table, TextStyle, row_error::RowErrorList};
-use crate::{Points, Setting, manifold::Manifold};
+use crate::{Points, manifold::Manifold};
 use block::{Block, Tally};
 use serde::{Deserialize, Serialize};
 
@@ -54,58 +55,16 @@ pub struct Columns {
     style: TextStyle,
 }
 
-/// Points read from a table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
-    /// One point per row, in ambient coordinates.
-    pub points: Points,
-    /// What was assumed, repaired or looked odd, in words.
-    pub notices: Vec<String>,
-}
-
-/// Points and bad rows of a table.
-pub(crate) struct Attempt {
-    /// One point per row; those of bad rows mean nothing.
-    pub(crate) points: Points,
-    pub(crate) notices: Vec<String>,
-    /// Indices of bad rows, in order.
-    pub(crate) bad_rows: Vec<usize>,
-    /// What is wrong with them, and rows that are not in the table at all.
-    pub(crate) errors: RowErrorList,
-    pub(crate) hint: Option<String>,
-}
-
-impl Attempt {
-    /// The points, if no row is bad.
-    pub(crate) fn require_good(self, table: &Table) -> Result<Decoded, DataError> {
-        let advice = format!("fix them, or leave them out with {}", Setting::SkipBadRows);
-        let hint = match self.hint {
-            hint if self.bad_rows.len() == table.len() => hint,
-            Some(hint) => Some(format!("{hint}; otherwise {advice}")),
-            None => Some(advice),
-        };
-        self.errors.finish(table.source(), hint)?;
-        Ok(Decoded { points: self.points, notices: self.notices })
-    }
-}
-
-/// How a column of a table is used.
-pub(crate) struct ColumnUse {
-    pub(crate) index: usize,
-    pub(crate) role: String,
-    pub(crate) why: &'static str,
-}
-
 impl Columns {
     /// Finds the columns of a layout in a table and, for categories, their values; a layout that knows numbers of levels
     /// must find just as many.
     ///
     /// Named conventions come first (`lat`/`lon`, `q…`, `r00 …`), then suffixes (`_deg`), then the remaining columns of the
-    /// right kind if there are exactly as many as are needed. Nothing is guessed from values. An option that says nothing
-    /// about the columns found, or contradicts their names, is refused.
+    /// right kind if there are exactly as many as are needed. Nothing is guessed from values. An option that does not apply
+    /// to the columns found, or contradicts their names, is refused.
     pub fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<Self, DataError> {
         let find::Found { mut blocks, notices: assumptions, style } = find::find(layout, table, options)?;
-        useful::require(&blocks, table, options)?;
+        refused_options::refuse(&blocks, table, options)?;
         for (block, leaf) in blocks.iter_mut().zip(layout.leaves()) {
             block.learn_levels(table, options)?;
             block.learn_turns(table);
@@ -123,7 +82,7 @@ impl Columns {
     pub fn found_in(&self, table: &Table, asked: &ColumnOptions) -> Result<Self, DataError> {
         let options = asked.clone().or(&self.options);
         let find::Found { blocks, notices: assumptions, style } = find::find(&self.layout(), table, &options)?;
-        useful::require(&blocks, table, asked)?;
+        refused_options::refuse(&blocks, table, asked)?;
         let (headed, width, layout) = (table.header().is_some(), table.width(), self.layout.clone());
         Ok(Self { options, headed, width, assumptions, blocks: self.adopted(blocks), layout, style })
     }
@@ -134,9 +93,9 @@ impl Columns {
         blocks
     }
 
-    /// Whether the names of the columns alone tell where the points of a layout stand, or what must be asked first.
+    /// Whether the names of the columns alone determine where the points of a layout stand, or the question that is open.
     pub(crate) fn named(layout: &Layout, table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
-        useful::require(&find::named(layout, table, options)?, table, options)
+        refused_options::refuse(&find::named(layout, table, options)?, table, options)
     }
 
     /// Reads one point per row. If any row is bad, all bad rows are reported and nothing is returned.
@@ -193,7 +152,7 @@ impl Columns {
             let bad = bad.map_or_else(|| check(x).map_err(|fault| (columns.names().join(","), fault)), Err);
             match bad {
                 Ok(deviation) => {
-                    moved += usize::from(deviation > options::WORTH_SAYING);
+                    moved += usize::from(deviation > options::REPORTED);
                     farthest = farthest.max(deviation);
                 }
                 Err((column, fault)) => {

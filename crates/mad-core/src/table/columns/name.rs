@@ -1,4 +1,4 @@
-//! What the name of a column says: a quantity and, at its end, a unit.
+//! Names of columns: a quantity and, at its end, a unit.
 
 use super::AngleUnit;
 
@@ -14,7 +14,7 @@ const DEGREES: &[&str] = &["deg", "degs", "degree", "degrees", "decimal degrees"
 /// Words for radians in brackets.
 const RADIANS: &[&str] = &["rad", "rads", "radian", "radians"];
 
-/// The quantity in lower case, and the unit if one is said: `Lat (deg)`, `lat [°]` and `lat_deg` are `lat` in degrees.
+/// The quantity in lower case, and the unit if there is one: `Lat (deg)`, `lat [°]` and `lat_deg` are `lat` in degrees.
 /// Whatever else stands in brackets at the end is left out, too.
 pub(super) fn cut(name: &str) -> (String, Option<AngleUnit>) {
     let name = name.trim().to_lowercase();

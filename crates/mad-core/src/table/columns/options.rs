@@ -1,10 +1,10 @@
-//! What a user may say about columns, and how a choice of columns is written.
+//! Options for columns, and how a choice of columns is written.
 
 use super::EulerSequence;
 use crate::table::{DataError, Table};
 use serde::{Deserialize, Serialize};
 
-/// Largest difference of a norm from 1, and of a matrix from a rotation, that is repaired without being asked.
+/// Largest difference of a norm from 1, and of a matrix from a rotation, that is repaired by default.
 pub(super) const NORM_TOLERANCE: f64 = 1e-3;
 
 /// Whether a difference is too large to be repaired. One of 1e-3 is not, on whichever side its last bit was rounded.
@@ -13,7 +13,7 @@ pub(super) fn beyond_repair(difference: f64) -> bool {
 }
 
 /// Repairs smaller than this are rounding and are not reported.
-pub(super) const WORTH_SAYING: f64 = 1e-6;
+pub(super) const REPORTED: f64 = 1e-6;
 
 /// Order of the four numbers of a quaternion whose columns have no telling names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl AngleUnit {
     }
 }
 
-/// What the names of the columns do not say.
+/// What the names of the columns leave open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ColumnOptions {

@@ -4,7 +4,7 @@ use crate::table::Cell;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// What one feature says.
+/// One feature.
 #[derive(Default)]
 pub(super) struct Feature {
     pub(super) kind: Option<String>,

@@ -387,10 +387,16 @@ impl Fitted for FittedDenoiser {
 
     fn log_density_with(&self, points: &Points, log_weights: &[f64], _steps: usize) -> Vec<f64> {
         let ratios = match self.is_base() {
+            _ if !self.has_density() => vec![f64::NAN; points.len()],
             true => vec![0.0; points.len()],
             false => self.normalised().log_ratio(&self.denoiser, self.base.as_ref(), points),
         };
         self.densities(log_weights, ratios)
+    }
+
+    /// A quotient has the density of a class of points, which no single representative has.
+    fn has_density(&self) -> bool {
+        !self.manifold.is_quotient()
     }
 
     fn normaliser(&self) -> Option<Normaliser> {

@@ -41,14 +41,15 @@ impl Search<'_> {
                 }
             }
         }
-        let telling =
+        let names_quaternion =
             |prefix: &str| prefix.starts_with('q') || prefix.contains("quat") || prefix.contains("orientation");
-        let partial =
-            sets.iter().find(|(p, set)| telling(p) && set.iter().flatten().count() == 3).map(|(prefix, set)| {
+        let partial = sets.iter().find(|(p, set)| names_quaternion(p) && set.iter().flatten().count() == 3).map(
+            |(prefix, set)| {
                 let there: Vec<_> = set.iter().flatten().map(|&i| header[i].as_str()).collect();
                 let missing = "xyzw".chars().zip(set).find(|(_, s)| s.is_none()).map_or(' ', |(c, _)| c);
                 format!("{} are there, {prefix}{missing} is missing", there.join(", "))
-            });
+            },
+        );
         let full = sets.into_iter().filter_map(|(_, set)| set.into_iter().collect()).collect();
         (full, partial)
     }
@@ -154,17 +155,17 @@ impl Search<'_> {
 
     /// Three columns of a rotation vector, known by their names or by the options.
     fn rotation_vector(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
-        let asked = self.options.rotation == Some(RotationForm::Rotvec);
+        let forced = self.options.rotation == Some(RotationForm::Rotvec);
         let clear = self.vector_named(ROTATION_VECTORS);
         let unclear = self.vector_named(UNCLEAR);
-        if let Some(found) = unclear.as_ref().filter(|_| clear.is_none() && !asked && self.options.euler.is_none()) {
+        if let Some(found) = unclear.as_ref().filter(|_| clear.is_none() && !forced && self.options.euler.is_none()) {
             let columns = found.iter().map(|&i| self.table.column_name(i)).collect::<Vec<_>>().join(", ");
             return Err(DataError::RotationForm { file: self.table.source().into(), columns });
         }
         let indices = match (clear, unclear) {
             (Some(clear), _) if self.options.rotation != Some(RotationForm::Euler) => clear,
-            (_, Some(unclear)) if asked => unclear,
-            _ if asked && alone && self.free.len() == 3 => self.free.clone(),
+            (_, Some(unclear)) if forced => unclear,
+            _ if forced && alone && self.free.len() == 3 => self.free.clone(),
             _ => return Ok(None),
         };
         let Block::Angles { columns, units } = self.angles_in(&indices, Some(AngleUnit::Rad))? else { return Ok(None) };
@@ -174,7 +175,7 @@ impl Search<'_> {
         Ok(Some(Block::RotationVector { columns, units }))
     }
 
-    /// Three Euler angles, if the options say in which sequence: by their names, or in the order of the sequence.
+    /// Three Euler angles, if the options give the sequence: by their names, or in the order of the sequence.
     fn euler(&mut self, alone: bool) -> Result<Option<Block>, DataError> {
         let header = self.table.header().unwrap_or_default();
         let named = |axis: usize| {

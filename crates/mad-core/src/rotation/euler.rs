@@ -24,7 +24,7 @@ pub struct EulerSequence {
 
 impl EulerSequence {
     /// The axes as letters `x`, `y`, `z`.
-    pub(super) fn letters(self) -> [char; 3] {
+    pub(crate) fn letters(self) -> [char; 3] {
         self.axes.map(|axis| ['x', 'y', 'z'][axis])
     }
 
@@ -32,7 +32,7 @@ impl EulerSequence {
     ///
     /// # Formula
     /// Fixed axes: q = q₃ q₂ q₁. Turning axes: q = q₁ q₂ q₃. Here qᵢ is the turn about axis i by angle i.
-    pub(super) fn quaternion(self, angles: [f64; 3]) -> [f64; 4] {
+    pub(crate) fn quaternion(self, angles: [f64; 3]) -> [f64; 4] {
         let mut turns = [0, 1, 2].map(|i| {
             let mut axis = Vector3::zeros();
             axis[self.axes[i]] = 1.0;

@@ -1,4 +1,4 @@
-//! Options that say nothing about the columns that were found are mistakes, and are refused.
+//! Options that do not apply to the columns that were found are mistakes, and are refused.
 
 use super::{
     block::{Block, Column},
@@ -11,37 +11,37 @@ use crate::{
 };
 
 /// Refuses an option that no column needs, or that contradicts the names of the columns.
-pub(super) fn require(blocks: &[Block], table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
-    let refuse = |option: String, problem: String| {
+pub(super) fn refuse(blocks: &[Block], table: &Table, options: &ColumnOptions) -> Result<(), DataError> {
+    let error = |option: String, problem: String| {
         Err(DataError::UselessOption { file: table.source().into(), option, problem })
     };
     if let Some(order) = options.quat_order
         && let Some(problem) = against_order(blocks, table, options, order)
     {
-        return refuse(format!("{} {}", Setting::QuatOrder, order.letters()), problem);
+        return error(format!("{} {}", Setting::QuatOrder, order.letters()), problem);
     }
     if let Some(sequence) = options.euler
         && !blocks.iter().any(|b| matches!(b, Block::Euler { .. }))
     {
-        return refuse(format!("{} {sequence}", Setting::Euler), without(blocks, "Euler angles"));
+        return error(format!("{} {sequence}", Setting::Euler), without(blocks, "Euler angles"));
     }
     if options.rotation == Some(RotationForm::Rotvec)
         && !blocks.iter().any(|b| matches!(b, Block::RotationVector { .. }))
     {
-        return refuse(format!("{} rotvec", Setting::Rotation), without(blocks, "a rotation vector"));
+        return error(format!("{} rotvec", Setting::Rotation), without(blocks, "a rotation vector"));
     }
     if options.rotation == Some(RotationForm::Euler) && !blocks.iter().any(|b| matches!(b, Block::Euler { .. })) {
-        return refuse(format!("{} euler", Setting::Rotation), without(blocks, "Euler angles"));
+        return error(format!("{} euler", Setting::Rotation), without(blocks, "Euler angles"));
     }
     if let Some(given) = options.angle_unit
         && let Some(problem) = against_unit(blocks, given)
     {
-        return refuse(format!("{} {}", Setting::AngleUnit, given.short()), problem);
+        return error(format!("{} {}", Setting::AngleUnit, given.short()), problem);
     }
     Ok(())
 }
 
-/// What speaks against an order of quaternions.
+/// Why an order of quaternions does not apply.
 fn against_order(blocks: &[Block], table: &Table, options: &ColumnOptions, order: QuaternionOrder) -> Option<String> {
     let quaternions: Vec<&[Column]> =
         blocks.iter().filter(|b| matches!(b, Block::Quaternion { .. })).map(Block::columns).collect();
@@ -72,13 +72,13 @@ fn tell_order(columns: &[Column]) -> bool {
     cut.is_some_and(|beginnings| beginnings.windows(2).all(|pair| pair[0] == pair[1]))
 }
 
-/// What speaks against a unit of angles.
+/// Why a unit of angles does not apply.
 fn against_unit(blocks: &[Block], given: AngleUnit) -> Option<String> {
     let angles: Vec<&Column> = blocks.iter().filter(|b| is_angular(b)).flat_map(Block::columns).collect();
     if angles.is_empty() {
         return Some(without(blocks, "angles"));
     }
-    let all_other = angles.iter().all(|c| unit(&c.name).is_some_and(|said| said != given));
+    let all_other = angles.iter().all(|c| unit(&c.name).is_some_and(|named| named != given));
     all_other.then(|| {
         let names: Vec<_> = angles.iter().map(|c| c.name.as_str()).collect();
         format!("the names {} already say another unit", names.join(", "))

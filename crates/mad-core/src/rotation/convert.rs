@@ -1,26 +1,22 @@
-//! Rotation matrices and quaternions (x, y, z, w).
+//! Quaternions from the forms in which files hold rotations, and back: nine entries of a matrix, rotation vectors.
 
-use super::options::{NORM_TOLERANCE, beyond_repair};
-use crate::{rotation::canonical_sign, table::RowFault};
+use super::canonical_sign;
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
-/// The quaternion of a row-major matrix, and how far the matrix was from a rotation.
+/// The rotation nearest to a row-major matrix, and how far the matrix is from it; the determinant if that is not positive.
 ///
 /// # Formula
 /// The nearest rotation in Frobenius norm is U Vᵀ with M = U S Vᵀ, given det M > 0.
-pub(super) fn from_matrix(entries: &[f64; 9]) -> Result<([f64; 4], f64), RowFault> {
+pub(crate) fn nearest_rotation(entries: &[f64; 9]) -> Result<(super::Quaternion, f64), f64> {
     let matrix = Matrix3::from_row_slice(entries);
     let determinant = matrix.determinant();
     if determinant <= 0.0 {
-        return Err(RowFault::Determinant(determinant));
+        return Err(determinant);
     }
     let svd = matrix.svd(true, true);
-    let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else { return Err(RowFault::Determinant(determinant)) };
+    let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else { return Err(determinant) };
     let nearest = u * v_t;
     let deviation = (matrix - nearest).norm();
-    if beyond_repair(deviation) {
-        return Err(RowFault::NotOrthogonal { deviation, tolerance: NORM_TOLERANCE });
-    }
     let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(nearest));
     let mut q = [q.i, q.j, q.k, q.w];
     canonical_sign(&mut q);
@@ -28,7 +24,7 @@ pub(super) fn from_matrix(entries: &[f64; 9]) -> Result<([f64; 4], f64), RowFaul
 }
 
 /// The row-major matrix of a unit quaternion.
-pub(super) fn to_matrix(q: &[f64]) -> [f64; 9] {
+pub(crate) fn entries(q: &[f64]) -> [f64; 9] {
     let unit = UnitQuaternion::new_normalize(Quaternion::new(q[3], q[0], q[1], q[2]));
     let m = unit.to_rotation_matrix();
     std::array::from_fn(|i| m[(i / 3, i % 3)])
@@ -38,7 +34,7 @@ pub(super) fn to_matrix(q: &[f64]) -> [f64; 9] {
 ///
 /// # Formula
 /// v = θ u turns by θ about the unit vector u: q = (u sin θ/2, cos θ/2).
-pub(super) fn from_vector(v: [f64; 3]) -> [f64; 4] {
+pub(crate) fn from_vector(v: [f64; 3]) -> super::Quaternion {
     // Whole turns go first, so that long vectors keep their digits.
     let angle = v[0].hypot(v[1]).hypot(v[2]);
     let scale = if angle > std::f64::consts::TAU { angle % std::f64::consts::TAU / angle } else { 1.0 };
@@ -49,7 +45,7 @@ pub(super) fn from_vector(v: [f64; 3]) -> [f64; 4] {
 }
 
 /// The rotation vector of a unit quaternion, of length at most π.
-pub(super) fn to_vector(q: &[f64]) -> [f64; 3] {
+pub(crate) fn to_vector(q: &[f64]) -> [f64; 3] {
     let mut q = [q[0], q[1], q[2], q[3]];
     canonical_sign(&mut q);
     let v = UnitQuaternion::new_normalize(Quaternion::new(q[3], q[0], q[1], q[2])).scaled_axis();
@@ -71,7 +67,7 @@ mod tests {
         assert!((turned[0] - 0.5).abs() < 1e-12, "{turned:?}");
         assert!((to_vector(&from_vector([0.0, PI, 0.0]))[1].abs() - PI).abs() < 1e-12);
         // A quarter turn about z takes x to y.
-        let m = to_matrix(&from_vector([0.0, 0.0, FRAC_PI_2]));
+        let m = entries(&from_vector([0.0, 0.0, FRAC_PI_2]));
         assert!((m[3] - 1.0).abs() < 1e-15 && m[0].abs() < 1e-15, "{m:?}");
     }
 
@@ -81,7 +77,7 @@ mod tests {
         for q in
             [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, s, s, 0.0], [0.1, 0.7, 0.1, 0.7], [0.5, 0.5, 0.5, 0.5]]
         {
-            let (back, deviation) = from_matrix(&to_matrix(&q)).unwrap();
+            let (back, deviation) = nearest_rotation(&entries(&q)).unwrap();
             assert!(deviation < 1e-14);
             assert!(q.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12), "{q:?} {back:?}");
         }
