@@ -1,9 +1,13 @@
 //! Divisions of rows whose neighbours are not independent.
 
 use mad_core::{
-    load::{Loaded, load},
+    Points,
+    load::{Loaded, load, manifold_named},
     rng::{Purpose, stream},
-    table::{ColumnOptions, DataError, FRACTIONS, Split, SplitError, SplitRule, Table},
+    table::{
+        ColumnOptions, DataError, Distance, Duplicates, FRACTIONS, Split, SplitError, SplitKind, SplitRule, Table,
+        duplicates,
+    },
 };
 use rand::RngExt as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,4 +221,87 @@ fn columns_of_a_file_without_names_are_numbered() {
         rows.iter().for_each(|row| assert_eq!(*parts.entry(row / 5).or_insert(part), part));
     }
     assert_eq!([split.train.len(), split.validation.len(), split.test.len()], [80, 10, 10]);
+}
+
+fn repeated(n: usize, distinct: usize) -> Points {
+    Points::from_vec((0..n).map(|i| (i % distinct) as f64).collect(), 1)
+}
+
+#[test]
+fn parts_cover_all_rows_once_and_depend_on_the_seed() {
+    let points = repeated(827, 827);
+    let split = Split::new(&points, SplitKind::Random, FRACTIONS, 3).unwrap();
+    assert_eq!((split.train.len(), split.validation.len(), split.test.len()), (661, 82, 84));
+    let mut all = [split.train.clone(), split.validation.clone(), split.test.clone()].concat();
+    all.sort();
+    assert_eq!(all, (0..827).collect::<Vec<_>>());
+    assert_eq!(split, Split::new(&points, SplitKind::Random, FRACTIONS, 3).unwrap());
+    assert_ne!(split, Split::new(&points, SplitKind::Random, FRACTIONS, 4).unwrap());
+}
+
+#[test]
+fn equal_points_stay_together() {
+    let points = repeated(1000, 60);
+    let split = Split::new(&points, SplitKind::Distinct, FRACTIONS, 0).unwrap();
+    let values = |rows: &[usize]| rows.iter().map(|r| r % 60).collect::<std::collections::BTreeSet<_>>();
+    let (train, validation, test) = (values(&split.train), values(&split.validation), values(&split.test));
+    assert!(train.is_disjoint(&test) && train.is_disjoint(&validation) && validation.is_disjoint(&test));
+    assert_eq!((train.len(), validation.len(), test.len()), (48, 6, 6));
+    let random = Split::new(&points, SplitKind::Random, FRACTIONS, 0).unwrap();
+    assert!(!values(&random.train).is_disjoint(&values(&random.test)));
+}
+
+#[test]
+fn empty_parts_are_refused_unless_asked_for() {
+    let few = repeated(40, 5);
+    let refused = Split::new(&few, SplitKind::Distinct, FRACTIONS, 0).unwrap_err();
+    assert!(matches!(refused, DataError::EmptyPart { part: "validation", rows: 40, distinct: 5, .. }), "{refused}");
+    assert!(refused.to_string().contains("`split = random`"), "{refused}");
+    // Advice that would not help is not given.
+    for (rows, distinct) in [(6, 6), (7, 5)] {
+        for kind in [SplitKind::Distinct, SplitKind::Random] {
+            let text = Split::new(&repeated(rows, distinct), kind, FRACTIONS, 0).unwrap_err().to_string();
+            assert!(text.contains("give more rows") && !text.contains("random"), "{text}");
+        }
+    }
+    assert!(Split::new(&few, SplitKind::Random, FRACTIONS, 0).is_ok());
+    let whole = Split::new(&few, SplitKind::Distinct, [1.0, 0.0, 0.0], 0).unwrap();
+    assert_eq!((whole.train.len(), whole.validation.len(), whole.test.len()), (40, 0, 0));
+    let halves = Split::new(&few, SplitKind::Random, [0.5, 0.5, 0.0], 0).unwrap();
+    assert_eq!((halves.train.len(), halves.validation.len(), halves.test.len()), (20, 20, 0));
+    assert!(Split::new(&few, SplitKind::Random, [0.5, 0.6, 0.0], 0).is_err());
+}
+
+#[test]
+fn duplicates_are_counted() {
+    let counted = duplicates(&repeated(100, 40));
+    assert_eq!(counted, Duplicates { rows: 100, distinct: 40, most: 3 });
+    assert!(counted.notice().unwrap().contains("60 of 100 rows"));
+    assert_eq!(duplicates(&repeated(7, 7)).notice(), None);
+}
+
+#[test]
+fn rules_are_read_and_written_back() {
+    for text in ["random", "distinct", "blocks:5km", "blocks:2.5deg", "blocks:0.1", "time:when", "group:PDB id"] {
+        assert_eq!(text.parse::<SplitRule>().unwrap().to_string(), text);
+    }
+    assert_eq!("blocks: 5 km".parse::<SplitRule>().unwrap().to_string(), "blocks:5km");
+    for text in ["", "blocks", "time:", "group: ", "Random", "random:2"] {
+        assert!(matches!(text.parse::<SplitRule>(), Err(SplitError::Unknown { .. })), "{text}");
+    }
+    for text in ["blocks:", "blocks:5m", "blocks:-1km", "blocks:0", "blocks:nan", "blocks:inf", "blocks:km"] {
+        assert!(matches!(text.parse::<SplitRule>(), Err(SplitError::Distance { .. })), "{text}");
+    }
+}
+
+#[test]
+fn distances_are_those_of_the_manifold_and_wrong_units_are_refused() {
+    let on = |text: &str, spec: &str| text.parse::<Distance>().unwrap().on(manifold_named(spec).unwrap().as_ref());
+    assert!((on("6371.0088km", "sphere:2").unwrap() - 1.0).abs() < 1e-12);
+    assert!((on("180deg", "so3").unwrap() - std::f64::consts::PI).abs() < 1e-12);
+    assert_eq!(on("0.25", "product(so3,euclid:3)"), Ok(0.25));
+    let text = on("5km", "so3").unwrap_err().to_string();
+    assert!(text.contains("blocks:5km") && text.contains("so3") && text.contains("deg"), "{text}");
+    let text = on("5deg", "product(so3,euclid:3)").unwrap_err().to_string();
+    assert!(text.contains("degrees do not measure") && text.contains("plain number"), "{text}");
 }

@@ -98,9 +98,16 @@ fn undecided(
     // A suggestion that is a question has no command yet.
     let next = |s: &Suggestion| s.complete.then(|| command(file, &s.spec, &s.settings_in_words(), reading));
     let commands: Vec<String> = suggestions.iter().filter_map(next).collect();
+    let listed: Vec<_> = suggestions
+        .iter()
+        .map(|s| {
+            let flags = s.settings_in_words();
+            json!({ "spec": s.spec, "flags": flags, "reason": s.reason, "certain": s.certain, "complete": s.complete })
+        })
+        .collect();
     let fields = json!({
         "file": output::shown(file), "manifold": null, "rows": table.len(), "all_columns": table.header(), "column_reports": reports,
-        "notices": table.notices(), "unusable": unusable, "suggestions": suggestions, "next": commands,
+        "notices": table.notices(), "unusable": unusable, "suggestions": listed, "next": commands,
     });
     output::result(common, "data check", fields, || {
         let mut lines = vec![

@@ -4,7 +4,7 @@
 //! becomes numbers, nine bytes per row, if most of its words are numbers, and plain text otherwise. Nothing is lost: every
 //! cell gives back the text that stood in the file, up to blanks around numbers and the writing of exponents.
 
-use super::{Cell, RowFault, rows::parse_number};
+use super::{Cell, RowFault, value::parse_number};
 use std::{borrow::Cow, collections::HashMap};
 
 /// Largest number of different words.

@@ -6,8 +6,9 @@
 //! name the columns. Rows are cut into cells while the file streams by; its text is not kept.
 
 use super::{
-    Cell, DataError, ReadOptions, RowWriter, Table, TextStyle, columns, input::Input, notation::is_written_number,
-    output::Output, record::Records, rows::is_sheet_error, style::Names, text_lines::TextLines,
+    Cell, DataError, ReadOptions, RowFault, RowWriter, Table, TextStyle, columns, input::Input,
+    notation::is_written_number, output::Output, record::Records, style::Names, text_lines::TextLines,
+    value::is_sheet_error,
 };
 use std::io::{self, Write};
 
@@ -33,7 +34,8 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, Da
     while let Some(line) = records.next()? {
         if records.len() != table.width() {
             doubled |= records.len() == 2 * table.width();
-            table.push_ragged(line, records.len());
+            let fault = RowFault::Ragged { wanted: table.width(), found: records.len() };
+            table.ragged.push(line, None, fault);
             continue;
         }
         if doubtful && records.cells().any(|cell| cell.contains('.')) {
@@ -45,19 +47,18 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Table, Da
         records.count_comments();
     }
     if let Some((count, first)) = records.comments() {
-        table.notice(format!(
+        table.notices.push(format!(
             "comments (`#`) below the first row of data are left out: {count}, the first on line {first}"
         ));
     }
     if doubled {
-        table.set_hint("twice as many fields: are there decimal commas? Separate the columns with semicolons");
+        table.hint = Some("twice as many fields: are there decimal commas? Separate the columns with semicolons");
     }
     if records.is_windows() {
-        table.notice("the text is not UTF-8 and was read as Windows-1252 (Latin-1)".into());
+        table.notices.push("the text is not UTF-8 and was read as Windows-1252 (Latin-1)".into());
     }
     let delimiter = records.delimiter();
-    let style = TextStyle { delimiter: char::from(delimiter), ..table.style().clone() };
-    table.set_style(style);
+    table.style.delimiter = char::from(delimiter);
     table.recognise(delimiter);
     Ok(table)
 }
@@ -86,12 +87,12 @@ fn first_row(
         let mut table = Table::text(source, named.then(|| comment.to_vec()), row.len());
         table.push(line, row);
         if named {
-            table.set_style(TextStyle { names: Names::Comment, ..TextStyle::default() });
-            table.notice(format!("column names from the comment above the first row: {}", comment.join(", ")));
+            table.style.names = Names::Comment;
+            table.notices.push(format!("column names from the comment above the first row: {}", comment.join(", ")));
         }
         table
     };
-    table.set_header_line(line, options.header.is_none());
+    (table.header_line, table.header_guessed) = (line, options.header.is_none());
     Ok(table)
 }
 

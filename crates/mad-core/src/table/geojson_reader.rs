@@ -9,9 +9,10 @@
 mod value;
 
 use super::{DataError, ReadOptions, RowFault, Table, cells::ColumnCells, columns, input::Input};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use std::{cell::RefCell, collections::HashMap, fmt, io::BufRead};
-use value::{Feature, Geometry, Nested, Scalar};
+use value::{Feature, Geometry, place, text};
 
 /// Most different properties.
 const MOST_PROPERTIES: usize = 1000;
@@ -90,19 +91,19 @@ impl Rows {
     /// Adds the rows of a feature.
     fn add(&mut self, feature: Feature) -> Result<(), String> {
         self.seen += 1;
-        let mut cells: Vec<(usize, Scalar)> = Vec::new();
-        for (name, value) in feature.properties {
+        let mut cells: Vec<(usize, Value)> = Vec::new();
+        for (name, value) in feature.properties.unwrap_or_default().0 {
             if let Some(place) = self.property(name, &value)? {
                 cells.push((place, value));
             }
         }
         let positions = match feature.geometry {
             // A feature without a place is a row without one.
-            None => vec![Nested::Nothing],
-            Some(Geometry { kind, coordinates }) => match (kind.as_deref(), coordinates) {
+            None => vec![Value::Null],
+            Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates) {
                 (Some("Point"), position) => vec![position],
-                (Some("MultiPoint"), Nested::List(positions)) => positions,
-                (Some("MultiPoint"), _) => vec![Nested::Number(0.0)],
+                (Some("MultiPoint"), Value::Array(positions)) => positions,
+                (Some("MultiPoint"), _) => vec![Value::from(0.0)],
                 (kind, _) => {
                     let kind: String = kind.unwrap_or("geometry without a type").chars().take(40).collect();
                     self.bad.push((self.seen, RowFault::Geometry(kind)));
@@ -111,7 +112,7 @@ impl Rows {
             },
         };
         for position in positions {
-            let Some([lon, lat, altitude]) = position.place() else {
+            let Some([lon, lat, altitude]) = place(&position) else {
                 self.bad.push((self.seen, RowFault::Position));
                 continue;
             };
@@ -123,7 +124,7 @@ impl Rows {
             let rows = self.lines.len();
             for (place, value) in &cells {
                 if self.properties[*place].len() < rows {
-                    self.properties[*place].push(value.text());
+                    self.properties[*place].push(&text(value).unwrap_or_default());
                 }
             }
             self.properties.iter_mut().filter(|column| column.len() < rows).for_each(|column| column.push(""));
@@ -137,12 +138,12 @@ impl Rows {
     }
 
     /// The column of a property, unless it is left out.
-    fn property(&mut self, name: String, value: &Scalar) -> Result<Option<usize>, String> {
+    fn property(&mut self, name: String, value: &Value) -> Result<Option<usize>, String> {
         if let Some(&place) = self.places.get(&name) {
             return Ok(Some(place));
         }
         let left_out = match value {
-            Scalar::Nested => Some(&mut self.nested),
+            value if text(value).is_none() => Some(&mut self.nested),
             _ if columns::is_latitude(&name) || columns::is_longitude(&name) => Some(&mut self.repeated),
             _ => None,
         };
@@ -177,13 +178,15 @@ impl Rows {
         }
         let mut table = Table::of_columns(source, names, columns);
         table.set_lines("feature", &self.lines);
-        self.bad.into_iter().for_each(|(feature, fault)| table.push_bad(feature, fault));
+        self.bad.into_iter().for_each(|(feature, fault)| table.ragged.push(feature, None, fault));
         if !self.nested.is_empty() {
-            table.notice(format!("properties that are lists or objects are not read: {}", self.nested.join(", ")));
+            table
+                .notices
+                .push(format!("properties that are lists or objects are not read: {}", self.nested.join(", ")));
         }
         if !self.repeated.is_empty() {
             let names = self.repeated.join(", ");
-            table.notice(format!("the geometry holds the place; properties left out: {names}"));
+            table.notices.push(format!("the geometry holds the place; properties left out: {names}"));
         }
         table.recognise(b',');
         table
@@ -219,15 +222,15 @@ impl<'de> Visitor<'de> for Object<'_> {
                     collection = true;
                     map.next_value_seed(Features { rows: self.rows })?;
                 }
-                "type" => {
-                    feature.kind = map.next_value::<Scalar>()?.into_text();
-                    bare.kind.clone_from(&feature.kind);
-                }
+                "type" => feature.kind = map.next_value()?,
+                "geometry" => feature.geometry = map.next_value()?,
+                "properties" => feature.properties = map.next_value()?,
                 "coordinates" => bare.coordinates = map.next_value()?,
-                other => feature.take(other, &mut map)?,
+                _ => map.next_value::<IgnoredAny>().map(drop)?,
             }
         }
-        match feature.kind.as_deref() {
+        bare.kind.clone_from(&feature.kind);
+        match feature.kind.as_str() {
             _ if collection => Ok(()),
             Some("FeatureCollection") => Err(serde::de::Error::custom("a FeatureCollection without features")),
             Some("Feature") => self.rows.borrow_mut().add(feature).map_err(serde::de::Error::custom),

@@ -23,12 +23,13 @@ mod parquet_file;
 mod parquet_writer;
 mod record;
 pub(crate) mod row_error;
-pub(crate) mod rows;
+mod rows;
 mod split;
 mod style;
 mod support;
 mod text_lines;
 mod time;
+pub(crate) mod value;
 
 pub use columns::{
     AngleUnit, ColumnOptions, Columns, Decoded, EulerSequence, QuaternionOrder, RotationForm, UnusedHemisphere,
@@ -41,8 +42,9 @@ pub use layout::Layout;
 pub use npy_file::{points_from_npy, points_to_npy, singles_to_npy};
 pub use output::{Output, RowWriter};
 pub use row_error::{LISTED_ROWS, RowError, RowErrors, RowFault, RowGroup};
-pub use rows::{Cell, Table};
+pub use rows::Table;
 pub use split::{Distance, Duplicates, FRACTIONS, Split, SplitError, SplitKind, SplitRule, SplitSummary, duplicates};
 pub use style::TextStyle;
 pub use support::support;
 pub use time::Time;
+pub use value::Cell;

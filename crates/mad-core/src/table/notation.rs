@@ -3,7 +3,7 @@
 //! A column has one notation, chosen from its cells when a text file has been read. Its text is kept, so that categories
 //! still see the text of the file.
 
-use super::{RowFault, Time, cells::ColumnCells, columns, rows::is_missing, rows::parse_number};
+use super::{RowFault, Time, cells::ColumnCells, columns, value::is_missing, value::parse_number};
 
 /// Cells of a long column of text that are looked at, spread over its rows.
 const LOOKED_AT: usize = 1000;

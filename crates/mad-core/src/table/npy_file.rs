@@ -5,7 +5,7 @@ use super::{
     columns::{pose_names, rotation_names},
     input::Input,
     output::Output,
-    rows::parse_number,
+    value::parse_number,
 };
 use crate::Points;
 use std::io::{Read, Write};
@@ -47,10 +47,7 @@ pub(super) fn table_of(source: &str, bytes: &mut dyn Read, limit: u64) -> Result
         return Err(DataError::Empty { file: source.into() });
     }
     let mut table = Table::numbers(source, None, columns, data);
-    table.count_rows();
-    if let Some(names) = names {
-        table.name_columns(names);
-    }
+    (table.unit, table.header) = ("row", names);
     Ok(table)
 }
 

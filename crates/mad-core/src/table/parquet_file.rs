@@ -153,10 +153,10 @@ fn table_of<R: ChunkReader + 'static>(name: &str, source: R, limits: Limits) -> 
     table.recognise(b',');
     table.set_times(&times);
     if !nested.is_empty() {
-        table.notice(format!("nested columns are not read: {}", nested.join(", ")));
+        table.notices.push(format!("nested columns are not read: {}", nested.join(", ")));
     }
     if !odd.is_empty() {
-        table.notice(format!("columns that are neither numbers nor text are not read: {}", odd.join(", ")));
+        table.notices.push(format!("columns that are neither numbers nor text are not read: {}", odd.join(", ")));
     }
     Ok(table)
 }

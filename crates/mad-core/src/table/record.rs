@@ -3,8 +3,8 @@
 use super::{
     DataError, ReadOptions,
     encoding::Encoding,
-    rows::{SHEET_ERRORS, is_missing, parse_number},
     text_lines::TextLines,
+    value::{SHEET_ERRORS, is_missing, parse_number},
 };
 use std::collections::VecDeque;
 

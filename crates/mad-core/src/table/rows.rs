@@ -1,61 +1,42 @@
 //! A table as it stands in a file: names, cells and line numbers, before anything is understood.
 
 use super::{
-    DataError, RowFault,
+    Cell, DataError, RowFault,
     cells::ColumnCells,
     lines::Lines,
     notation::{Axis, Commas, Notation},
     row_error::{LARGEST_NUMBER, RowErrorList},
     style::TextStyle,
+    value::is_missing,
 };
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 /// Rows that are inspected to distinguish a column of numbers from a column of text.
 const LOOKED_AT: usize = 1000;
-
-/// One value to be written.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
-    /// A number.
-    Number(f64),
-    /// A string.
-    Text(String),
-}
-
-impl fmt::Display for Cell {
-    /// The shortest text that reads back as the same value; very large and very small numbers with an exponent.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cell::Number(x) if *x == 0.0 || (1e-5..1e16).contains(&x.abs()) => write!(f, "{x}"),
-            Cell::Number(x) => write!(f, "{x:e}"),
-            Cell::Text(text) => f.write_str(text),
-        }
-    }
-}
 
 /// Rows and columns of a file with the line each row stands on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     source: String,
-    header: Option<Vec<String>>,
-    header_line: usize,
+    pub(super) header: Option<Vec<String>>,
+    pub(super) header_line: usize,
     /// Whether only the first row showed if it is a header.
-    header_guessed: bool,
+    pub(super) header_guessed: bool,
     width: usize,
     /// What `lines` counts: `line` or `row`.
-    unit: &'static str,
+    pub(super) unit: &'static str,
     lines: Lines,
     cells: Cells,
     /// Rows of another number of cells, which are not among the others.
-    ragged: RowErrorList,
+    pub(super) ragged: RowErrorList,
     /// What may be behind them.
-    hint: Option<&'static str>,
+    pub(super) hint: Option<&'static str>,
     /// What was noticed while the file was read, in words.
-    notices: Vec<String>,
+    pub(super) notices: Vec<String>,
     /// How the numbers of each column are written; empty if all are plain.
     notations: Vec<Notation>,
     /// How the file is written, if it is text.
-    style: TextStyle,
+    pub(super) style: TextStyle,
 }
 
 /// All cells: numbers row by row, or columns of any content.
@@ -85,9 +66,8 @@ impl Table {
         let len = columns.first().map_or(0, ColumnCells::len);
         assert!(columns.iter().all(|c| c.len() == len) && header.len() == columns.len(), "columns of a table");
         let (width, lines) = (columns.len(), Lines::consecutive(1, len));
-        let mut table = Self::with_cells(source.into(), Some(header), width, lines, Cells::Columns(columns));
-        table.count_rows();
-        table
+        let table = Self::with_cells(source.into(), Some(header), width, lines, Cells::Columns(columns));
+        Self { unit: "row", ..table }
     }
 
     fn with_cells(source: String, header: Option<Vec<String>>, width: usize, lines: Lines, cells: Cells) -> Self {
@@ -157,37 +137,6 @@ impl Table {
         matches!(self.notation(column), Notation::Degrees(_))
     }
 
-    /// How the file is written, if it is text.
-    pub(super) fn style(&self) -> &TextStyle {
-        &self.style
-    }
-
-    /// Sets how the file is written.
-    pub(super) fn set_style(&mut self, style: TextStyle) {
-        self.style = style;
-    }
-
-    /// Sets on which line the header or, without one, the first row stands, and whether its cells alone showed which.
-    pub(crate) fn set_header_line(&mut self, line: usize, guessed: bool) {
-        (self.header_line, self.header_guessed) = (line, guessed);
-    }
-
-    /// Declares that the source has rows instead of lines.
-    pub(crate) fn count_rows(&mut self) {
-        self.unit = "row";
-    }
-
-    /// Gives names to the columns of an array; its rows keep their numbers.
-    pub(crate) fn name_columns(&mut self, names: Vec<String>) {
-        assert_eq!(names.len(), self.width, "one name per column");
-        self.header = Some(names);
-    }
-
-    /// Adds a notice about the file.
-    pub(super) fn notice(&mut self, text: String) {
-        self.notices.push(text);
-    }
-
     /// What was noticed while the file was read, in words.
     pub fn notices(&self) -> &[String] {
         &self.notices
@@ -206,16 +155,6 @@ impl Table {
         self.lines.push(line);
     }
 
-    /// Records that the row on `line` has `found` cells and is left out.
-    pub(super) fn push_ragged(&mut self, line: usize, found: usize) {
-        self.ragged.push(line, None, RowFault::Ragged { wanted: self.width, found });
-    }
-
-    /// Records that the row on `line` cannot be used and is left out.
-    pub(super) fn push_bad(&mut self, line: usize, fault: RowFault) {
-        self.ragged.push(line, None, fault);
-    }
-
     /// Sets where each row stands, and what is counted there.
     pub(super) fn set_lines(&mut self, unit: &'static str, lines: &[usize]) {
         assert_eq!(lines.len(), self.len(), "one place per row");
@@ -223,11 +162,6 @@ impl Table {
         self.ragged = RowErrorList::new(unit);
         self.lines = Lines::default();
         lines.iter().for_each(|&line| self.lines.push(line));
-    }
-
-    /// Sets what may be behind rows of another number of cells.
-    pub(super) fn set_hint(&mut self, hint: &'static str) {
-        self.hint = Some(hint);
     }
 
     /// Rows that were left out because they have another number of cells, and what may be behind them.
@@ -253,11 +187,6 @@ impl Table {
     /// Line of the header or, without one, of the first row.
     pub fn header_line(&self) -> usize {
         self.header_line
-    }
-
-    /// Whether the cells of the first row alone showed if it is a header.
-    pub(crate) fn header_guessed(&self) -> bool {
-        self.header_guessed
     }
 
     /// What [`Table::line`] counts: `line`, or `row` for arrays.
@@ -422,55 +351,5 @@ impl Table {
         }
         self.require_whole()?;
         Err(DataError::Empty { file: self.source })
-    }
-}
-
-/// Reads a number; NaN and infinities pass here.
-pub(crate) fn parse_number(cell: &str) -> Result<f64, RowFault> {
-    let cell = cell.trim();
-    if cell.is_empty() {
-        return Err(RowFault::Blank);
-    }
-    cell.parse().map_err(|_| {
-        if cell.matches(',').count() == 1 && cell.replace(',', ".").parse::<f64>().is_ok() {
-            RowFault::DecimalComma(cell.into())
-        } else {
-            RowFault::NotANumber(cell.chars().take(40).collect())
-        }
-    })
-}
-
-/// What spreadsheets write into cells that they cannot compute.
-pub(super) const SHEET_ERRORS: [&str; 7] = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"];
-
-/// Whether a cell marks a missing value.
-pub(crate) fn is_missing(cell: &str) -> bool {
-    ["", "-", "na", "n/a", "null", "none"].contains(&cell.trim().to_lowercase().as_str()) || is_sheet_error(cell)
-}
-
-/// Whether a cell holds an error value of a spreadsheet.
-pub(super) fn is_sheet_error(cell: &str) -> bool {
-    SHEET_ERRORS.iter().any(|error| cell.trim().eq_ignore_ascii_case(error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn written_numbers_read_back_as_themselves() {
-        for x in [0.0, 0.1, -1.5, 1.0 / 3.0, 1e-300, 6.02e23, f64::MIN_POSITIVE, f64::MAX, 123456.789] {
-            let text = Cell::Number(x).to_string();
-            assert_eq!(text.parse::<f64>(), Ok(x), "{text}");
-            assert!(text.len() < 26, "{text}");
-        }
-    }
-
-    #[test]
-    fn bad_numbers_are_told_apart() {
-        assert_eq!(parse_number(" "), Err(RowFault::Blank));
-        assert_eq!(parse_number("1,5"), Err(RowFault::DecimalComma("1,5".into())));
-        assert_eq!(parse_number("NA"), Err(RowFault::NotANumber("NA".into())));
-        assert_eq!(parse_number(" -2.5e3 "), Ok(-2500.0));
     }
 }

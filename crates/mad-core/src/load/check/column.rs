@@ -1,6 +1,6 @@
 //! One column of a table in numbers.
 
-use crate::table::{RowFault, Table, columns::ColumnUse, rows::is_missing};
+use crate::table::{RowFault, Table, columns::ColumnUse, value::is_missing};
 use serde::Serialize;
 
 /// Most frequent values shown of a column of text.

@@ -8,10 +8,9 @@ use crate::Setting;
 use crate::table::{
     AngleUnit, ColumnOptions, Columns, DataError, Layout, RotationForm, Table,
     columns::{is_latitude, is_longitude, unit},
-    rows::is_missing,
+    value::is_missing,
 };
 
-use serde::{Serialize, Serializer};
 use std::f64::consts::TAU;
 
 /// Words in the names of angles.
@@ -24,12 +23,11 @@ const SEQUENCES: [(&str, &str); 2] = [
 ];
 
 /// A manifold that a table may be read on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
     /// The manifold.
     pub spec: String,
     /// Settings that reading needs in addition to it, with their values.
-    #[serde(serialize_with = "in_words")]
     pub settings: Vec<(Setting, String)>,
     /// Evidence for it, or the question that must be settled first.
     pub reason: String,
@@ -42,20 +40,12 @@ pub struct Suggestion {
 impl Suggestion {
     /// The settings in words, one after another.
     pub fn settings_in_words(&self) -> String {
-        words(&self.settings)
+        self.settings.iter().map(|(setting, value)| format!("{setting} {value}")).collect::<Vec<_>>().join(" ")
     }
 
     fn asks_for(&self, setting: Setting) -> bool {
         self.settings.iter().any(|(asked, _)| *asked == setting)
     }
-}
-
-fn words(settings: &[(Setting, String)]) -> String {
-    settings.iter().map(|(setting, value)| format!("{setting} {value}")).collect::<Vec<_>>().join(" ")
-}
-
-fn in_words<S: Serializer>(settings: &[(Setting, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&words(settings))
 }
 
 /// Manifolds for a table, the most likely first. Only names of columns make one certain. Columns that the options choose

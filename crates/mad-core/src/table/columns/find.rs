@@ -34,8 +34,8 @@ pub(super) fn find(layout: &Layout, table: &Table, options: &ColumnOptions) -> R
         search.notices.push(format!("columns not used: {}", unused.join(", ")));
     }
     let style = match search.matrices && table.header().is_none() {
-        true => TextStyle { names: Names::Absent, ..table.style().clone() },
-        false => table.style().kept(),
+        true => TextStyle { names: Names::Absent, ..table.style.clone() },
+        false => table.style.kept(),
     };
     Ok(Found { blocks, notices: search.notices, style })
 }
@@ -314,7 +314,7 @@ impl Search<'_> {
             return Err(self.misfit());
         }
         // Without a number anywhere, names and values look alike.
-        if self.table.header_guessed() && (0..self.table.width()).all(|i| !self.table.is_numeric(i)) {
+        if self.table.header_guessed && (0..self.table.width()).all(|i| !self.table.is_numeric(i)) {
             self.notices.push(match self.table.header() {
                 Some(names) => format!("the first row was read as column names: {}", names.join(", ")),
                 None => "no column names: the first row was read as values".into(),

@@ -3,7 +3,7 @@
 use super::block::Block;
 use crate::{
     Setting,
-    table::{DataError, Table, notation::Axis, rows::is_missing},
+    table::{DataError, Table, notation::Axis, value::is_missing},
 };
 
 /// A hemisphere in a column that is not used, beside a number without its sign.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     rng::{Purpose, stream},
-    table::{Table, Time, rows::is_missing},
+    table::{Table, Time, value::is_missing},
 };
 use std::collections::HashMap;
 

@@ -102,35 +102,3 @@ impl fmt::Display for Distance {
         write!(f, "{}{}", self.value, self.unit.symbol())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::load::manifold_named;
-
-    #[test]
-    fn rules_are_read_and_written_back() {
-        for text in ["random", "distinct", "blocks:5km", "blocks:2.5deg", "blocks:0.1", "time:when", "group:PDB id"] {
-            assert_eq!(text.parse::<SplitRule>().unwrap().to_string(), text);
-        }
-        assert_eq!("blocks: 5 km".parse::<SplitRule>().unwrap().to_string(), "blocks:5km");
-        for text in ["", "blocks", "time:", "group: ", "Random", "random:2"] {
-            assert!(matches!(text.parse::<SplitRule>(), Err(SplitError::Unknown { .. })), "{text}");
-        }
-        for text in ["blocks:", "blocks:5m", "blocks:-1km", "blocks:0", "blocks:nan", "blocks:inf", "blocks:km"] {
-            assert!(matches!(text.parse::<SplitRule>(), Err(SplitError::Distance { .. })), "{text}");
-        }
-    }
-
-    #[test]
-    fn distances_are_those_of_the_manifold_and_wrong_units_are_refused() {
-        let on = |text: &str, spec: &str| text.parse::<Distance>().unwrap().on(manifold_named(spec).unwrap().as_ref());
-        assert!((on("6371.0088km", "sphere:2").unwrap() - 1.0).abs() < 1e-12);
-        assert!((on("180deg", "so3").unwrap() - std::f64::consts::PI).abs() < 1e-12);
-        assert_eq!(on("0.25", "product(so3,euclid:3)"), Ok(0.25));
-        let text = on("5km", "so3").unwrap_err().to_string();
-        assert!(text.contains("blocks:5km") && text.contains("so3") && text.contains("deg"), "{text}");
-        let text = on("5deg", "product(so3,euclid:3)").unwrap_err().to_string();
-        assert!(text.contains("degrees do not measure") && text.contains("plain number"), "{text}");
-    }
-}
