@@ -32,6 +32,14 @@ pub enum Error {
         /// The settings.
         keys: String,
     },
+    /// The model was trained with another condition.
+    #[error("the condition is {got}; the model was trained with: {wanted}")]
+    Condition {
+        /// The columns it was trained with.
+        wanted: String,
+        /// What it was given.
+        got: String,
+    },
     /// The model knows no densities.
     #[error("{model} has no density; its samples and its likelihood bound can be had")]
     NoDensity {

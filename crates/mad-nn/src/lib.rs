@@ -33,7 +33,7 @@
 //! | sample, evaluate densities, read and write points | [`Model`] |
 //! | look into a run folder: settings, parts of the data, log, checkpoints | [`Run`] |
 //! | know every setting and its default | [`config::SETTINGS`], [`config::RECIPES`], [`Config`] |
-//! | condition a model on columns or pictures | [`condition`], [`Fitted::condition`](method::Fitted::condition) |
+//! | condition a model on columns or pictures | [`condition`], [`Model::given`], [`Model::see`] |
 //! | choose or write a method | [`method::METHODS`], [`method`] |
 //! | watch training | [`train::Observer`] |
 //! | prepare data by hand | [`Contents`], [`mad_core::load`] |

@@ -2,12 +2,13 @@
 
 use crate::{
     Error, Run,
+    condition::picture_from,
     method::{Fitted, Likelihood, SampleRequest},
     run::RunError,
 };
 use mad_core::{
     Points,
-    table::{Cell, DataError, Table, writer_like},
+    table::{Cell, Columns, DataError, Table, writer_like},
 };
 use std::path::Path;
 
@@ -16,7 +17,8 @@ pub const FLOW_STEPS: usize = 30;
 
 /// A trained model: it draws samples, evaluates densities, and knows the columns of the data.
 ///
-/// Samplers by name, blocks of samples, conditions and pictures are asked of [`Model::fitted`].
+/// A model with a condition knows its mean answer until it is [given](Model::given) one. Samplers by name and
+/// samples block by block are asked of [`Model::fitted`].
 pub struct Model {
     run: Run,
     fitted: Box<dyn Fitted>,
@@ -43,9 +45,29 @@ impl Model {
         self.fitted.as_ref()
     }
 
-    /// As [`Model::fitted`], to give it a condition or a picture.
-    pub fn fitted_mut(&mut self) -> &mut dyn Fitted {
-        self.fitted.as_mut()
+    /// Conditions the model on these values of the columns that the setting `condition` names, in the units of the training data.
+    pub fn given(&mut self, values: &[f64]) -> Result<(), Error> {
+        let columns = self.run.columns().condition.as_ref();
+        let names = columns.map(Columns::encode_header).unwrap_or_default();
+        let Some(columns) = columns.filter(|_| names.len() == values.len()) else {
+            let wanted = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(Error::Condition { wanted, got: format!("{} numbers", values.len()) });
+        };
+        let table = Table::numbers("condition", Some(names), values.len(), values.to_vec());
+        self.fitted.condition(columns.decode(&table)?.points.into_vec(), 1.0);
+        Ok(())
+    }
+
+    /// Conditions the model on the picture in this file.
+    pub fn see(&mut self, file: impl AsRef<Path>) -> Result<(), Error> {
+        let config = self.run.config();
+        if !config.is_on_pictures() {
+            return Err(Error::Condition { wanted: "none".into(), got: "a picture".into() });
+        }
+        let mut pixels = vec![0.0; config.size * config.size];
+        picture_from(file.as_ref(), config.size, &mut pixels).map_err(RunError::from)?;
+        self.fitted.see(pixels);
+        Ok(())
     }
 
     /// Draws `n` points on the manifold. The same seed gives the same points, whatever the number of threads.

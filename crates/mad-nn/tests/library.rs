@@ -113,6 +113,25 @@ fn mistakes_are_said_when_the_fit_is_made() {
 }
 
 #[test]
+fn conditions_are_given_in_the_units_of_the_data() {
+    let points = directions(90);
+    let rows = points.rows().flat_map(|x| [x[0], x[1], x[2], 1000.0 + 5.0 * x[2].signum()]).collect();
+    let header = ["x0", "x1", "x2", "side"].map(str::to_owned).to_vec();
+    let table = Table::numbers("sides", Some(header), 4, rows);
+    let fit = || quick(Fit::table(&table, "sphere:2").set("condition", "side"));
+    let mut model = fit().run().unwrap();
+    let mean = model.sample(20, 1).unwrap();
+    model.given(&[1005.0]).unwrap();
+    let north = model.sample(20, 1).unwrap();
+    model.given(&[995.0]).unwrap();
+    assert!(mean != north && north != model.sample(20, 1).unwrap());
+    for (error, part) in [(model.given(&[]), "side"), (model.see("cone.png"), "a picture")] {
+        assert!(error.unwrap_err().to_string().contains(part));
+    }
+    assert!(model.given(&[f64::NAN]).is_err());
+}
+
+#[test]
 fn runs_on_ones_own_manifold_and_base_are_opened_with_them() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");
