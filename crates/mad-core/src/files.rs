@@ -55,7 +55,7 @@ pub fn read_any(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 }
 
 /// Opens a regular file.
-pub fn open_regular(path: &Path) -> Result<File, ReadError> {
+pub(crate) fn open_regular(path: &Path) -> Result<File, ReadError> {
     // Asked first because opening a pipe waits for a writer, and again because the name may stand for another file by then.
     require_regular(fs::metadata(path)?.file_type())?;
     let file = File::open(path)?;

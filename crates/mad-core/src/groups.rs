@@ -71,7 +71,7 @@ impl Groups {
     }
 
     /// The first row of every group.
-    pub fn firsts(&self) -> Vec<usize> {
+    pub(crate) fn firsts(&self) -> Vec<usize> {
         self.iter().map(|rows| rows[0] as usize).collect()
     }
 }

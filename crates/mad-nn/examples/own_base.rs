@@ -53,8 +53,10 @@ impl BaseMeasure for Blend {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let globe = Sphere::new(2)?;
-    let alaska = Component { weight: 1.0, mean: vec![-0.42, -0.24, 0.875], concentrations: vec![30.0] };
-    let near = VonMisesFisherMixture::on(&globe, vec![alaska])?;
+    let mut alaska = vec![-0.42, -0.24, 0.88];
+    globe.project(&mut alaska);
+    let peak = Component { weight: 1.0, mean: alaska, concentrations: vec![30.0] };
+    let near = VonMisesFisherMixture::on(&globe, vec![peak])?;
     let blend = Blend { parts: [(0.7, globe.uniform()), (0.3, Arc::new(near))] };
     laws::check(laws::Subject { manifold: &globe, base: &blend })?;
 

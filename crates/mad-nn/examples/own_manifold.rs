@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the numbers are the result")]
 
 use mad_nn::prelude::*;
+use rand_distr::{Distribution, Normal};
 use std::{f64::consts::TAU, sync::Arc};
 
 const RADIUS: f64 = 2.0;
@@ -64,16 +65,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Mistakes in formulas are found by the laws that every manifold obeys.
     laws::check(laws::Subject { manifold: &Ring, base: Ring.uniform().as_ref() })?;
 
-    // Points whose angle is 1 + cos³ t for even t.
-    let angles = (0..1000).map(|i| 1.0 + (TAU * f64::from(i) / 1000.0).cos().powi(3));
-    let points = Points::from_vec(angles.flat_map(|a| [RADIUS * a.cos(), RADIUS * a.sin()]).collect(), 2);
+    // Points around the angle 1.
+    let angles = Normal::new(1.0, 0.4)?.sample_iter(stream(1, Purpose::Data, 0)).take(1000);
+    let points = Points::from_vec(angles.flat_map(|a: f64| [RADIUS * a.cos(), RADIUS * a.sin()]).collect(), 2);
 
-    let model = Fit::on(Arc::new(Ring), &points).steps(300).set("width", 64).set("depth", 2).seed(1).run()?;
+    let model = Fit::on(Arc::new(Ring), &points).steps(2000).set("width", 64).set("depth", 2).seed(1).run()?;
     let samples = model.sample(1000, 1)?;
     for (name, points) in [("data", &points), ("samples", &samples)] {
-        let near = points.rows().filter(|x| (x[1].atan2(x[0]) - 1.0).abs() < 0.1).count();
+        let near = points.rows().filter(|x| (x[1].atan2(x[0]) - 1.0).abs() < 0.4).count();
         let share = 100.0 * near as f64 / points.len() as f64;
-        println!("{name:7}: {share:.0} % within 0.1 of the angle 1");
+        println!("{name:7}: {share:.0} % within 0.4 of the angle 1");
     }
     let farthest = samples.rows().map(|x| (x[0].hypot(x[1]) - RADIUS).abs()).fold(0.0, f64::max);
     println!("samples are within {farthest:.0e} of the ring");

@@ -54,7 +54,7 @@ impl Spec {
     }
 
     /// The files that the spec names, from left to right.
-    pub fn files_mut(&mut self) -> Vec<&mut String> {
+    pub(crate) fn files_mut(&mut self) -> Vec<&mut String> {
         let is_file = lookup(MANIFOLDS, &self.name).is_some_and(|entry| entry.form == Form::File);
         let own = self.argument.as_mut().filter(|_| is_file);
         own.into_iter().chain(self.blocks.iter_mut().flat_map(Spec::files_mut)).collect()

@@ -117,7 +117,13 @@ impl Sums {
     ///
     /// # Formula
     /// μ = R/|R|, 1 − A(κ) = (N − |R| + c (1 − a₀))/(N + c), w ∝ N, with N the number of points and R their sum.
-    pub fn maximise(&self, components: &mut Vec<Component>, order: &[usize], blocks: &[SphereBlock], prior: &Prior) {
+    pub(crate) fn maximise(
+        &self,
+        components: &mut Vec<Component>,
+        order: &[usize],
+        blocks: &[SphereBlock],
+        prior: &Prior,
+    ) {
         for (place, &j) in order.iter().enumerate() {
             let (group, lane, component) = (place / LANES, place % LANES, &mut components[j]);
             let n = self.counts[group][lane];

@@ -37,7 +37,7 @@ impl Categorical {
     }
 
     /// Columns not known yet: only `spec` means something before a file has been seen.
-    pub fn unresolved() -> Self {
+    pub(crate) fn unresolved() -> Self {
         Self { levels: None }
     }
 

@@ -102,7 +102,7 @@ fn gap(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Projecting a second time changes nothing, and the deviation afterwards is zero.
-pub fn projection_is_idempotent(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn projection_is_idempotent(s: Subject<'_>) -> Result<(), Violation> {
     let mut rng = s.rng(1);
     for scale in [1e-3, 1.0, 1e3] {
         for _ in 0..20 {
@@ -120,7 +120,7 @@ pub fn projection_is_idempotent(s: Subject<'_>) -> Result<(), Violation> {
 }
 
 /// Base samples lie on the set: projection does not move them.
-pub fn base_samples_lie_on_the_set(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn base_samples_lie_on_the_set(s: Subject<'_>) -> Result<(), Violation> {
     let mut rng = s.rng(2);
     for _ in 0..200 {
         let x = s.draw(&mut rng);
@@ -135,7 +135,7 @@ pub fn base_samples_lie_on_the_set(s: Subject<'_>) -> Result<(), Violation> {
 
 /// Distance and chord are symmetric, non-negative, and vanish between representatives of the same point; no chord is longer
 /// than its geodesic.
-pub fn distances_are_symmetric(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn distances_are_symmetric(s: Subject<'_>) -> Result<(), Violation> {
     let law = "distances are symmetric and vanish on equal points";
     let mut rng = s.rng(3);
     for _ in 0..50 {
@@ -201,7 +201,7 @@ pub fn posterior_mean_is_weighted_mean(s: Subject<'_>) -> Result<(), Violation> 
 }
 
 /// E\[x₀ | x\] → project(x) as σ → 0, for x near the set, where the nearest point is unique.
-pub fn small_noise_limit(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn small_noise_limit(s: Subject<'_>) -> Result<(), Violation> {
     let mut rng = s.rng(5);
     for _ in 0..50 {
         let size = 0.05 / (s.dim() as f64).sqrt();
@@ -219,7 +219,7 @@ pub fn small_noise_limit(s: Subject<'_>) -> Result<(), Violation> {
 }
 
 /// E\[x₀ | x\] → the mean of the base as σ → ∞; for an improper base only at x = 0.
-pub fn large_noise_limit(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn large_noise_limit(s: Subject<'_>) -> Result<(), Violation> {
     let mut rng = s.rng(6);
     let n = 20_000;
     let (mut mean, mut square) = (vec![0.0; s.dim()], vec![0.0; s.dim()]);
@@ -245,7 +245,7 @@ pub fn large_noise_limit(s: Subject<'_>) -> Result<(), Violation> {
 }
 
 /// Posterior mean, score, log-density and projection are finite at x = 0, |x| from 1e-300 to 1e140 and σ from 1e-6 to 1e3.
-pub fn edges_are_finite(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn edges_are_finite(s: Subject<'_>) -> Result<(), Violation> {
     let law = "everything is finite at edge inputs";
     let mut rng = s.rng(7);
     for scale in [0.0, 1e-300, 1e-30, 1e-9, 1.0, 1e9, 1e30, 1e140] {
@@ -272,7 +272,7 @@ pub fn edges_are_finite(s: Subject<'_>) -> Result<(), Violation> {
 }
 
 /// A sign flip of an odd block flips the posterior mean there, leaves it elsewhere, and does not change the point.
-pub fn odd_where_declared(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn odd_where_declared(s: Subject<'_>) -> Result<(), Violation> {
     let blocks = s.manifold.odd_blocks();
     let whole = blocks.len() == 1 && blocks[0] == (0..s.dim());
     s.require("odd where declared", !s.manifold.is_odd() || whole, || {
@@ -304,7 +304,7 @@ pub fn odd_where_declared(s: Subject<'_>) -> Result<(), Violation> {
 ///
 /// Points are base samples and also points with many equal or vanishing coordinates, which lie on the seams of fundamental
 /// cells, where only a rule decides.
-pub fn classes_are_respected(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn classes_are_respected(s: Subject<'_>) -> Result<(), Violation> {
     let law = "canonicalise is constant on classes and lift stays inside";
     let mut rng = s.rng(9);
     for trial in 0..300 {
@@ -377,7 +377,7 @@ pub fn score_is_gradient(s: Subject<'_>) -> Result<(), Violation> {
 ///
 /// The integral is that of N_σ(x − x₀), which the uniform base knows as its noised density. Where a sign is free both are
 /// summed; where classes are larger a random member stands for its class, and the tolerance is its standard error.
-pub fn grid_is_equal(s: Subject<'_>) -> Result<(), Violation> {
+pub(crate) fn grid_is_equal(s: Subject<'_>) -> Result<(), Violation> {
     let law = "the grid shares the volume equally";
     let Some(grid) = s.manifold.grid(4000) else { return Ok(()) };
     let uniform = s.manifold.uniform();

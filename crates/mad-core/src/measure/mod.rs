@@ -18,7 +18,7 @@ pub use mixture::{Component, MAX_CONCENTRATION, MixtureError, VonMisesFisherMixt
 pub(crate) use mixture::{LANES, Lanes, Packed, Scratch, shares};
 pub use product::ProductMeasure;
 pub use uniform_sphere::{UniformSphere, log_area};
-pub use von_mises_fisher::sample_von_mises_fisher;
+pub(crate) use von_mises_fisher::sample_von_mises_fisher;
 
 use crate::{Points, rng::Rng};
 use rand_distr::{Distribution, StandardNormal};

@@ -21,7 +21,7 @@ impl UniformSphere {
     }
 
     /// The same measure where the points stand for a set of another volume: `ln 8π²` when unit quaternions are rotations.
-    pub fn with_log_volume(dim: usize, log_volume: f64) -> Self {
+    pub(crate) fn with_log_volume(dim: usize, log_volume: f64) -> Self {
         assert!(dim >= 2, "a sphere needs at least two ambient coordinates, got {dim}");
         Self { dim, order: dim as f64 / 2.0 - 1.0, log_weight: -log_volume }
     }

@@ -14,7 +14,7 @@ use rand_distr::{Beta, Distribution};
 ///
 /// # Numerics
 /// Both work with t = 1 − μ·x, which is of size 1/κ: at κ = 1e8 the cosine itself has lost half its digits.
-pub fn sample_von_mises_fisher(mean: &[f64], concentration: f64, rng: &mut Rng, x: &mut [f64]) {
+pub(crate) fn sample_von_mises_fisher(mean: &[f64], concentration: f64, rng: &mut Rng, x: &mut [f64]) {
     if concentration == 0.0 {
         return sample_direction(rng, x);
     }

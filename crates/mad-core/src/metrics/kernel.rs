@@ -165,7 +165,7 @@ impl Profile {
     }
 
     /// k(x, x), the same for every point of the manifolds these kernels are made for.
-    pub fn at_zero(&self) -> f64 {
+    pub(crate) fn at_zero(&self) -> f64 {
         match self {
             Profile::Polynomial { coefficients, .. } => coefficients.iter().sum(),
             Profile::Gaussian { .. } => 1.0,

@@ -39,7 +39,7 @@ impl Group {
     }
 
     /// Log of the number of elements, or of the group's length in rotation angle: 2π for SO(2), 4π for O(2).
-    pub fn log_size(&self) -> f64 {
+    pub(crate) fn log_size(&self) -> f64 {
         match *self {
             Group::Cyclic(n) => (n as f64).ln(),
             Group::Dihedral(n) => (2.0 * n as f64).ln(),

@@ -18,6 +18,7 @@ pub use euler::EulerSequence;
 pub(crate) use group::GROUP_NAMES;
 pub use group::Group;
 pub use matrix::{Matrix, axis, from_matrix, matrix, turn, with_axis};
-pub use quaternion::{IDENTITY, Quaternion, angle, by, conjugate, multiply, uniform};
+pub(crate) use quaternion::IDENTITY;
+pub use quaternion::{Quaternion, angle, by, conjugate, multiply, uniform};
 pub(crate) use quaternion::{canonical_sign, choose, turn_about_z, unit};
 pub use symmetry::Symmetry;

@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 pub type Quaternion = [f64; 4];
 
 /// The rotation that changes nothing.
-pub const IDENTITY: Quaternion = [0.0, 0.0, 0.0, 1.0];
+pub(crate) const IDENTITY: Quaternion = [0.0, 0.0, 0.0, 1.0];
 
 /// Numbers closer than this count as equal when a representative is chosen, so that round-off does not decide.
 const TIE: f64 = 1e-9;

@@ -33,7 +33,7 @@ impl Picture {
     }
 
     /// Reads a JPEG file, baseline or progressive.
-    pub fn from_jpeg(bytes: &[u8]) -> Result<Self, String> {
+    pub(crate) fn from_jpeg(bytes: &[u8]) -> Result<Self, String> {
         let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
         decoder.decode_headers().map_err(|e| e.to_string())?;

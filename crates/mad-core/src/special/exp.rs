@@ -20,7 +20,7 @@ const LN_2: [f64; 2] = [6.931_457_519_531_25e-1, 1.428_606_820_309_417_2e-6];
 /// Without calls and branches, so that the loop becomes vector instructions. Nothing smaller than 1e-261 is returned, as
 /// subnormal products with it would be slow. NaN stays NaN.
 #[inline(always)]
-pub fn exp_all(values: &mut [f64]) {
+pub(crate) fn exp_all(values: &mut [f64]) {
     for value in values {
         let x = if *value < -600.0 { -600.0 } else { *value };
         let shifted = x * LOG2_E + ROUND;

@@ -28,7 +28,7 @@ pub fn norm(x: &[f64]) -> f64 {
 /// # Numerics
 /// (|x|² − 1)/(|x| + 1), with |x|² − 1 summed in twice the working precision when |x| is near 1. The plain difference is
 /// wrong by 1e-16, which a division by σ² = 1e-12 turns into 1e-4.
-pub fn norm_minus_one(x: &[f64]) -> f64 {
+pub(crate) fn norm_minus_one(x: &[f64]) -> f64 {
     let length = norm(x);
     if (length - 1.0).abs() > 0.1 {
         return length - 1.0;

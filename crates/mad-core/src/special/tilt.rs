@@ -62,7 +62,7 @@ impl TiltTable {
 
     /// h and g for several t = 1/(1+k) at once.
     #[inline(always)]
-    pub fn at_all<const N: usize>(&self, t: &[f64; N]) -> ([f64; N], [f64; N]) {
+    pub(crate) fn at_all<const N: usize>(&self, t: &[f64; N]) -> ([f64; N], [f64; N]) {
         let (mut h, mut g) = ([0.0; N], [0.0; N]);
         let near = t.iter().fold(false, |near, t| near | (*t > 1.0 / FAR));
         if near {

@@ -54,7 +54,7 @@ type ReadTable = fn(&mut Input, &ReadOptions) -> Result<Table, DataError>;
 type OpenWriter = fn(Output, &[String], &TextStyle) -> Result<Box<dyn RowWriter>, DataError>;
 
 /// All kinds of files. The first one is taken for names without an ending and for standard input and output.
-pub const FORMATS: &[Format] = &[
+pub(crate) const FORMATS: &[Format] = &[
     Format {
         name: "CSV",
         extensions: &["csv", "txt", "dat"],

@@ -36,12 +36,12 @@ pub use columns::{
 };
 pub(crate) use csv_file::read_bytes;
 pub use error::DataError;
-pub use format::{FORMATS, Format, ReadOptions, read, read_watched, write_table, writer, writer_like};
+pub use format::{Format, ReadOptions, read, read_watched, write_table, writer, writer_like};
 pub use input::Watch;
 pub use layout::Layout;
 pub use npy_file::{points_from_npy, points_to_npy, singles_to_npy};
 pub use output::{Output, RowWriter};
-pub use row_error::{LISTED_ROWS, RowError, RowErrors, RowFault, RowGroup};
+pub use row_error::{RowError, RowErrors, RowFault, RowGroup};
 pub use rows::Table;
 pub use split::{Distance, Duplicates, FRACTIONS, Split, SplitError, SplitKind, SplitRule, SplitSummary, duplicates};
 pub use style::TextStyle;

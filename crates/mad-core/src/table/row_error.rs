@@ -4,7 +4,7 @@ use super::DataError;
 use std::{collections::BTreeMap, fmt};
 
 /// How many bad rows are kept one by one.
-pub const LISTED_ROWS: usize = 20;
+pub(crate) const LISTED_ROWS: usize = 20;
 
 /// How many rows of one kind of fault in one column are shown; more are reported by their number, with as many examples.
 const EXAMPLES: usize = 3;

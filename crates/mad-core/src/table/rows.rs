@@ -185,7 +185,7 @@ impl Table {
     }
 
     /// Line of the header or, without one, of the first row.
-    pub fn header_line(&self) -> usize {
+    pub(crate) fn header_line(&self) -> usize {
         self.header_line
     }
 

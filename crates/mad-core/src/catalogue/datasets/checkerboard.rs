@@ -12,7 +12,7 @@ const SQUARES: Parameter = Parameter {
 };
 
 /// On the sphere, in squares of equal area.
-pub const SPHERE: DatasetEntry = DatasetEntry {
+pub(crate) const SPHERE: DatasetEntry = DatasetEntry {
     name: "checkerboard-s2",
     summary: "checkerboard on the sphere with squares of equal area, as lat, lon",
     parameters: &[SQUARES],
@@ -30,7 +30,7 @@ pub const SPHERE: DatasetEntry = DatasetEntry {
 };
 
 /// On the torus of two angles.
-pub const TORUS: DatasetEntry = DatasetEntry {
+pub(crate) const TORUS: DatasetEntry = DatasetEntry {
     name: "checkerboard-t2",
     summary: "checkerboard on the torus of two angles, in degrees",
     parameters: &[SQUARES],

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 pub const COUNT: usize = 8;
 
 /// Equal probabilities.
-pub const UNIFORM: DatasetEntry = DatasetEntry {
+pub(crate) const UNIFORM: DatasetEntry = DatasetEntry {
     name: "circle8-uniform",
     summary: "eight points on the circle, equally likely (the paper's first toy)",
     parameters: &[],
@@ -18,7 +18,7 @@ pub const UNIFORM: DatasetEntry = DatasetEntry {
 };
 
 /// Unequal probabilities.
-pub const SKEWED: DatasetEntry = DatasetEntry {
+pub(crate) const SKEWED: DatasetEntry = DatasetEntry {
     name: "circle8-skewed",
     summary: "eight points on the circle, falling off from one of them (the paper's second toy)",
     parameters: &[],

@@ -4,7 +4,7 @@ use super::{Arguments, DatasetEntry, Request};
 use crate::table::{DataError, ReadOptions, Table, read};
 
 /// Eruptions.
-pub const VOLCANO: DatasetEntry = DatasetEntry {
+pub(crate) const VOLCANO: DatasetEntry = DatasetEntry {
     name: "volcano",
     summary: "827 volcanic eruptions at 267 places (NOAA), from the data directory",
     parameters: &[],
@@ -14,7 +14,7 @@ pub const VOLCANO: DatasetEntry = DatasetEntry {
 };
 
 /// Significant earthquakes.
-pub const EARTHQUAKE: DatasetEntry = DatasetEntry {
+pub(crate) const EARTHQUAKE: DatasetEntry = DatasetEntry {
     name: "earthquake",
     summary: "6120 significant earthquakes (NOAA), from the data directory",
     parameters: &[],
@@ -24,7 +24,7 @@ pub const EARTHQUAKE: DatasetEntry = DatasetEntry {
 };
 
 /// Floods.
-pub const FLOOD: DatasetEntry = DatasetEntry {
+pub(crate) const FLOOD: DatasetEntry = DatasetEntry {
     name: "flood",
     summary: "4875 large floods (Dartmouth Flood Observatory), from the data directory",
     parameters: &[],
@@ -34,7 +34,7 @@ pub const FLOOD: DatasetEntry = DatasetEntry {
 };
 
 /// Fires.
-pub const FIRE: DatasetEntry = DatasetEntry {
+pub(crate) const FIRE: DatasetEntry = DatasetEntry {
     name: "fire",
     summary: "12809 active fires (NASA FIRMS), from the data directory",
     parameters: &[],

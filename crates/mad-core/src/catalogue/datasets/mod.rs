@@ -27,7 +27,7 @@ use std::path::Path;
 const BLOCK: usize = 1024;
 
 /// Rows made where no number is given.
-pub const DEFAULT_ROWS: usize = 10_000;
+pub(crate) const DEFAULT_ROWS: usize = 10_000;
 
 /// What to make.
 #[derive(Debug, Clone, Copy)]

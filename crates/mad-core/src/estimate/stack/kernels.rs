@@ -61,7 +61,7 @@ impl Cloud {
     }
 
     /// Classes that occur, with their share of the rows and their number of points.
-    pub fn classes(&self) -> Vec<(usize, f64, usize)> {
+    pub(crate) fn classes(&self) -> Vec<(usize, f64, usize)> {
         let all: f64 = self.counts.iter().sum();
         let of = |class: usize| {
             let rows = self.rows(class);

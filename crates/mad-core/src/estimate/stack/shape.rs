@@ -17,7 +17,7 @@ impl Shape {
     }
 
     /// A kernel with the covariance xx, xy, yy, no longer than [`LARGEST_RATIO`] times its width.
-    pub fn of_covariance([xx, xy, yy]: [f64; 3]) -> Self {
+    pub(crate) fn of_covariance([xx, xy, yy]: [f64; 3]) -> Self {
         let (long, short, angle) = axes([xx, xy, yy]);
         let least = 1.0 / MAX_CONCENTRATION;
         let long = long.max(least);

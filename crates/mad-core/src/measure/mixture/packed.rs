@@ -53,7 +53,7 @@ impl Block {
     }
 
     /// The coordinates of the means of `group`.
-    pub fn means_of(&self, group: usize) -> &[Lanes] {
+    pub(crate) fn means_of(&self, group: usize) -> &[Lanes] {
         &self.means[group * self.dim()..(group + 1) * self.dim()]
     }
 
@@ -119,7 +119,7 @@ impl Packed {
     ///
     /// # Formula
     /// ln w − Σ_b ln(e^{−κ_b} J(κ_b)) − Σ_b κ_b |μ_b − x_b|²/2; on an antipodal block the log of the sum over both signs.
-    pub fn log_terms(&self, x0: &[f64], scratch: &mut Scratch) -> f64 {
+    pub(crate) fn log_terms(&self, x0: &[f64], scratch: &mut Scratch) -> f64 {
         scratch.groups.clear();
         scratch.terms.clear();
         let directions = self.blocks.iter().map(|block| (&x0[block.sphere.range.clone()], EXACT));

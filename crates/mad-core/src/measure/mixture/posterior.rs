@@ -27,7 +27,7 @@ pub(super) struct Direction {
 
 impl Direction {
     /// Whether x lies so near the sphere that differences from û keep their digits.
-    pub fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         self.size > 0.5
     }
 }

@@ -22,7 +22,7 @@ impl Division {
     ///
     /// A unit goes to the test part if that brings the part nearer to its share of the rows, else to the validation part by the
     /// same rule, else to the training part. A part that is still empty is given the smallest unit of the training part.
-    pub fn assign(
+    pub(crate) fn assign(
         mut blocks: Vec<Vec<u32>>,
         units: &'static str,
         rule: &SplitRule,
