@@ -18,7 +18,7 @@ const MOST_GROUPS: usize = 12;
 /// Largest absolute value of a number in a table.
 pub(crate) const LARGEST_NUMBER: f64 = 1e140;
 
-/// Bad rows of one file: the first [`LISTED_ROWS`] in full, and all of them grouped by column and kind of fault.
+/// Bad rows of one file: the first ones in full, and all of them grouped by column and kind of fault.
 #[derive(Debug)]
 pub struct RowErrors {
     /// The file in question.

@@ -34,7 +34,7 @@ pub(crate) const DEFAULT_ROWS: usize = 10_000;
 pub struct Request<'a> {
     /// Parameters of the set.
     pub arguments: &'a Arguments,
-    /// Number of rows: [`DEFAULT_ROWS`] or, for files, all of them if absent.
+    /// Number of rows; if absent, 10 000 of a synthetic set and all of a file.
     pub rows: Option<usize>,
     /// Seed of the rows.
     pub seed: u64,
