@@ -87,8 +87,8 @@ fn mixtures_and_kernels_come_near_a_known_density_on_rotations() {
 /// Then the score behind the weights is that of the fit itself; with folds it is that of other fits.
 #[test]
 fn enough_spare_validation_rows_set_the_weights() {
-    let (m, law) = (manifold("so3"), So3Mixture::new(4, 1));
-    let [train, validation, test] = parts([3000, 3000, 4000], 4, |rng, x| law.sample(rng, x));
+    let (m, target) = (manifold("so3"), So3Mixture::new(4, 1));
+    let [train, validation, test] = parts([3000, 3000, 4000], 4, |rng, x| target.sample(rng, x));
     // As many rows, but of few places: what suits these need not suit others.
     let repeated: Vec<usize> = (0..3000).map(|row| row % 2499).collect();
     for (validation, alone) in
@@ -97,15 +97,15 @@ fn enough_spare_validation_rows_set_the_weights() {
         let fitted = fit_mixture(m.as_ref(), &train, &validation, &options(true)).unwrap();
         let difference = (fitted.tried[0].validation - fitted.validation).abs();
         assert_eq!(difference < 1e-9, alone, "{} rows: {difference}", validation.len());
-        let gap = gap(&fitted.choice, m.as_ref(), &test, |x| law.log_density(x));
+        let gap = gap(&fitted.choice, m.as_ref(), &test, |x| target.log_density(x));
         assert!((-0.005..0.02).contains(&gap), "{} rows: {gap}", validation.len());
     }
 }
 
 #[test]
 fn rows_reserved_for_early_stopping_do_not_change_the_fit() {
-    let (m, law) = (manifold("so3"), So3Mixture::new(4, 1));
-    let [train, validation, other] = parts([1000, 2800, 300], 4, |rng, x| law.sample(rng, x));
+    let (m, target) = (manifold("so3"), So3Mixture::new(4, 1));
+    let [train, validation, other] = parts([1000, 2800, 300], 4, |rng, x| target.sample(rng, x));
     let mut changed = other.clone();
     changed.extend(&validation.select(&(300..2800).collect::<Vec<_>>()));
     let fit = |validation: &Points, reserved: usize| {
@@ -185,7 +185,7 @@ fn layers_help_where_points_are_dense_and_sparse() {
     assert!(with_kernels < stacked - 0.01, "stacks of fits {stacked}, and of kernels {with_kernels}");
 }
 
-/// Every place is read again and again, a hundred metres off: no mixture of one width for several places can say so.
+/// Every place is read again and again, a hundred metres off: no mixture of one width for several places can represent that.
 #[test]
 fn kernels_know_that_rows_come_again_where_rows_were() {
     let m = manifold("sphere:2");

@@ -274,7 +274,7 @@ fn guessed_names_of_text_columns_are_said() {
         |content: &str| decode(&Layout::Categories(None), content, &ColumnOptions::default()).unwrap().1.notices;
     let said = "the first row was read as column names: red, small";
     assert_eq!(notices("red,small\nblue,big\n"), [said]);
-    // A number below shows that the first row holds names; told by the user, nothing is guessed.
+    // A number below shows that the first row holds names; declared by the user, nothing is guessed.
     assert!(notices("colour,year\nblue,1999\n").is_empty());
     assert_eq!(
         notices("red,3\nblue,big\nred,small\nblue,big\n"),
@@ -308,7 +308,7 @@ fn bad_rows_are_told_by_column_and_kind() {
     ];
     let text = refusal(&Layout::Direction, &format!("lat,lon\n{rows}"), &parts).to_string();
     assert!(text.contains("column lat, 5 rows: not a number, first at line 11: `x` is not a number"), "{text}");
-    // Equal faults are told once.
+    // Equal faults are reported once.
     assert_eq!((text.lines().count(), text.matches("latitude 95").count()), (4, 1), "{text}");
     refusal(
         &Layout::Direction,
@@ -404,7 +404,7 @@ fn places_in_radians_are_read_and_written_as_radians() {
             columns.roles().iter().map(|(_, role)| &role[..]).collect::<Vec<_>>(),
             ["latitude, radians", "longitude, radians"]
         );
-        // The written file says its unit, is read by the same columns, and is a map like any other.
+        // The written file names its unit, is read by the same columns, and is a map like any other.
         let folder = Folder::new();
         let mut text = columns.encode_header().join(",") + "\n";
         for x in decoded.points.rows() {
@@ -453,7 +453,7 @@ fn options_that_no_column_needs_are_refused() {
         let error = refusal_with(&layout, content, options, &parts);
         assert!(matches!(error, DataError::UselessOption { .. }) && error.is_usage(), "{error}");
     }
-    // What the names say anyway does no harm.
+    // What the names hold already does no harm.
     for content in ["qw,qx,qy,qz\n1,0,0,0\n", "q0,q1,q2,q3\n1,0,0,0\n", "1,0,0,0\n"] {
         let decoded = decode(&Layout::Rotation, content, &wxyz).unwrap().1;
         assert_eq!(decoded.points.row(0), [0.0, 0.0, 0.0, 1.0], "{content}");
@@ -534,8 +534,8 @@ fn points_of_a_finite_set_that_never_occur_are_told() {
     let options = ColumnOptions::default();
     let some = folder.read("some.csv", "x0,x1\n1,0\n0,1\n1,0\n").unwrap();
     let notices = load(&some, &spec, &options).unwrap().notices;
-    let told = notices.iter().find(|n| n.contains("never occur")).unwrap_or_else(|| panic!("{notices:?}"));
-    contains(told, &["mine.csv", "4 of 6 points", "(0, 0), (1, 1), (2, 0), …"]);
+    let absent = notices.iter().find(|n| n.contains("never occur")).unwrap_or_else(|| panic!("{notices:?}"));
+    contains(absent, &["mine.csv", "4 of 6 points", "(0, 0), (1, 1), (2, 0), …"]);
     let all = folder.read("all.csv", "x0,x1\n1,0\n0,1\n-0,0\n1,1\n2,0\n0,3\n").unwrap();
     assert!(load(&all, &spec, &options).unwrap().notices.iter().all(|n| !n.contains("never occur")));
     // Beside other columns, and with a bad row, whose point does not count.
@@ -749,7 +749,7 @@ fn another_file_may_say_its_own_columns() {
     let chosen = ColumnOptions { columns: Some("2,1".into()), ..ColumnOptions::default() };
     let there = known.found_in(&bare, &chosen).unwrap().decode(&bare).unwrap().points;
     assert!(close(there.row(0), known.decode(&table("lat,lon\n10,20\n")).unwrap().points.row(0), 1e-12));
-    // An option that says nothing about these columns is refused.
+    // An option that does not apply to these columns is refused.
     let useless = ColumnOptions { quat_order: Some(QuaternionOrder::Wxyz), ..ColumnOptions::default() };
     assert!(known.found_in(&other, &useless).unwrap_err().is_usage());
 }

@@ -1,4 +1,4 @@
-//! Every named data set can be made, loads on its manifold, depends on its seed, and follows its known law.
+//! Every named data set can be made, loads on its manifold, depends on its seed, and follows its known distribution.
 
 use mad_core::catalogue::layout;
 use mad_core::{
@@ -78,7 +78,7 @@ fn first_rows_do_not_depend_on_how_many_are_made() {
 
 #[test]
 fn the_law_of_a_mixture_depends_on_the_target_alone() {
-    // Mean log-density under the law of target 1, of rows drawn for target 1 and for target 2.
+    // Mean log-density under the distribution of target 1, of rows drawn for target 1 and for target 2.
     let mixture = So3Mixture::new(16, 1);
     let mean = |seed: u64, target: u64| {
         let table = make("so3-mixture:16", Some(2000), seed, target, None).unwrap();

@@ -1,6 +1,6 @@
 //! Every kind of file, as the programs that users have write it, and as somebody hostile would.
 //!
-//! `tests/files` was made by `tests/files/make.py`, which says what stands in the files.
+//! `tests/files` was made by `tests/files/make.py`, which lists what stands in the files.
 
 mod common;
 

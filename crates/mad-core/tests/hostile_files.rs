@@ -1,4 +1,4 @@
-//! Every reader meets damaged and hostile bytes and answers or refuses, without a panic, a hang or much memory.
+//! Every reader meets damaged and hostile bytes and reads or refuses them, without a panic, a hang or much memory.
 //!
 //! Longer: `MAD_FUZZ_SECONDS=300 cargo test --release --workspace --test hostile_files -- --nocapture`
 

@@ -18,12 +18,12 @@ use std::sync::Arc;
 
 const RANGE: NoiseRange = NoiseRange { min: 0.003, max: 10.0 };
 
-fn law() -> Mixture {
+fn target() -> Mixture {
     Mixture::random(8, 30.0, 1000.0, 4)
 }
 
-fn truth(law: &Mixture, x0: &Points) -> Vec<f64> {
-    x0.rows().map(|x| law.log_ratio(x)).collect()
+fn truth(target: &Mixture, x0: &Points) -> Vec<f64> {
+    x0.rows().map(|x| target.log_ratio(x)).collect()
 }
 
 fn errors(model: &Exact, base: &dyn BaseMeasure, x0: &Points, truth: &[f64], config: &FlowConfig) -> (f64, f64) {
@@ -34,25 +34,25 @@ fn errors(model: &Exact, base: &dyn BaseMeasure, x0: &Points, truth: &[f64], con
 
 #[test]
 fn the_coupled_flow_finds_the_density_of_a_mixture() {
-    let law = law();
-    let x0 = law.draw(400, 7);
-    let truth = truth(&law, &x0);
+    let target = target();
+    let x0 = target.draw(400, 7);
+    let truth = truth(&target, &x0);
     let base = Arc::new(UniformSphere::new(3));
-    let model = Exact::new(law, Anchor::Base(base.clone()));
+    let model = Exact::new(target, Anchor::Base(base.clone()));
     let (bias, rmse) = errors(&model, base.as_ref(), &x0, &truth, &FlowConfig::new(RANGE));
-    // The rest is |E x₀|/σ_max per point: the prior of the model is the noised base, not the noised law.
+    // The rest is |E x₀|/σ_max per point: the prior of the model is the noised base, not the noised distribution.
     assert!(bias.abs() < 0.005 && rmse < 0.036, "bias {bias}, rmse {rmse}");
 }
 
 #[test]
 fn the_direct_flow_agrees_with_the_coupled_one() {
-    let law = law();
-    let x0 = law.draw(100, 8);
+    let target = target();
+    let x0 = target.draw(100, 8);
     let base = Arc::new(UniformSphere::new(3));
     let config = FlowConfig { range: RANGE, steps: 60 };
-    let coupled = log_ratio(&Exact::new(law.clone(), Anchor::Base(base.clone())), base.as_ref(), &x0, &config);
+    let coupled = log_ratio(&Exact::new(target.clone(), Anchor::Base(base.clone())), base.as_ref(), &x0, &config);
     for anchor in [Anchor::Ambient, Anchor::Skip { sigma_data: 0.6 }] {
-        let direct = log_ratio(&Exact::new(law.clone(), anchor), base.as_ref(), &x0, &config);
+        let direct = log_ratio(&Exact::new(target.clone(), anchor), base.as_ref(), &x0, &config);
         for (c, d) in coupled.iter().zip(&direct) {
             assert!((c - d).abs() < 0.01, "coupled {c}, direct {d}");
         }
@@ -61,11 +61,11 @@ fn the_direct_flow_agrees_with_the_coupled_one() {
 
 #[test]
 fn a_density_relative_to_another_base_differs_by_the_weights() {
-    let law = law();
-    let x0 = law.draw(50, 9);
+    let target = target();
+    let x0 = target.draw(50, 9);
     let uniform = UniformSphere::new(3);
     let other: Arc<dyn BaseMeasure> = Arc::new(Mixture::random(3, 1.0, 4.0, 2));
-    let model = Exact::new(law, Anchor::Base(other.clone()));
+    let model = Exact::new(target, Anchor::Base(other.clone()));
     let config = FlowConfig { range: NoiseRange { min: 0.003, max: 30.0 }, steps: 40 };
     let own = log_ratio(&model, other.as_ref(), &x0, &config);
     let against_uniform = log_ratio(&model, &uniform, &x0, &config);
@@ -80,7 +80,7 @@ fn a_density_relative_to_another_base_differs_by_the_weights() {
 fn the_base_itself_has_log_ratio_zero() {
     let base: Arc<dyn BaseMeasure> = Arc::new(UniformSphere::new(3));
     let x0 = Mixture::uniform().draw(600, 3);
-    let model = Exact { law: base.clone(), anchor: Anchor::Base(base.clone()) };
+    let model = Exact { target: base.clone(), anchor: Anchor::Base(base.clone()) };
     assert!(log_ratio(&model, base.as_ref(), &x0, &FlowConfig::new(RANGE)).iter().all(|v| *v == 0.0));
     let bound = likelihood_bound(&BaseDenoiser(base.clone()), base.as_ref(), RANGE, &x0, &BoundConfig::default());
     assert!(bound.per_point.iter().all(|v| *v == 0.0));
@@ -91,39 +91,39 @@ fn the_base_itself_has_log_ratio_zero() {
 
 #[test]
 fn the_bound_meets_the_truth_for_an_exact_denoiser_and_lies_below_for_a_wrong_one() {
-    let law = law();
+    let target = target();
     let base = UniformSphere::new(3);
-    let x0 = law.draw(2048, 11);
-    let truth = truth(&law, &x0);
+    let x0 = target.draw(2048, 11);
+    let truth = truth(&target, &x0);
     let range = NoiseRange { min: 0.001, max: 10.0 };
     let difference = |model: &dyn Denoiser| {
         let bound = likelihood_bound(model, &base, range, &x0, &BoundConfig { levels: 32, repeats: 2, seed: 1 });
         let paired: Vec<f64> = bound.per_point.iter().zip(&truth).map(|(b, t)| b - t).collect();
         mean_and_error(&paired)
     };
-    let (gap, error) = difference(&Exact::new(law.clone(), Anchor::Ambient));
+    let (gap, error) = difference(&Exact::new(target.clone(), Anchor::Ambient));
     assert!(error < 0.02, "the bound is too noisy: {error}");
     assert!(gap.abs() < 4.0 * error, "gap {gap}, standard error {error}");
 
-    let mut wrong = law.clone();
+    let mut wrong = target.clone();
     wrong.parts.iter_mut().for_each(|part| part.2 *= 0.5);
-    let kl = mean_and_error(&x0.rows().map(|x| law.log_ratio(x) - wrong.log_ratio(x)).collect::<Vec<_>>()).0;
+    let kl = mean_and_error(&x0.rows().map(|x| target.log_ratio(x) - wrong.log_ratio(x)).collect::<Vec<_>>()).0;
     let (gap, error) = difference(&Exact::new(wrong, Anchor::Ambient));
-    // The exact denoiser of another law has that law as its model, so the bound is again tight.
+    // The exact denoiser of another distribution has that distribution as its model, so the bound is again tight.
     assert!((gap + kl).abs() < 4.0 * error, "gap {gap}, minus KL {}, standard error {error}", -kl);
 }
 
 #[test]
 fn points_that_are_kept_give_the_same_bound() {
-    let law = law();
-    let x0 = law.draw(1100, 5);
+    let target = target();
+    let x0 = target.draw(1100, 5);
     let config = BoundConfig { levels: 8, repeats: 2, seed: 6 };
     // A base with a prior of its own, too.
     let flat = Flat::new(3);
     for base in [&UniformSphere::new(3) as &dyn BaseMeasure, &flat] {
         let kept = BoundPoints::new(base, RANGE, &x0, config);
-        for law in [law.clone(), Mixture::random(2, 3.0, 9.0, 7)] {
-            let model = Exact::new(law, Anchor::Ambient);
+        for target in [target.clone(), Mixture::random(2, 3.0, 9.0, 7)] {
+            let model = Exact::new(target, Anchor::Ambient);
             assert_eq!(kept.bound(&model), likelihood_bound(&model, base, RANGE, &x0, &config));
         }
     }
@@ -131,21 +131,21 @@ fn points_that_are_kept_give_the_same_bound() {
 
 #[test]
 fn finite_sets_get_their_weights_back() {
-    let law = CircleSet::skewed(8);
+    let target = CircleSet::skewed(8);
     let even = CircleSet::even(8);
-    let x0 = Points::from_vec(law.points.concat(), 2);
-    let expected: Vec<f64> = law.weights.iter().map(|w| (w * 8.0).ln()).collect();
+    let x0 = Points::from_vec(target.points.concat(), 2);
+    let expected: Vec<f64> = target.weights.iter().map(|w| (w * 8.0).ln()).collect();
     let range = NoiseRange { min: 0.01, max: 200.0 };
     let base: Arc<dyn BaseMeasure> = Arc::new(even);
     for (anchor, tolerance) in [(Anchor::Base(base.clone()), 0.01), (Anchor::Ambient, 0.01)] {
-        let model = Exact::new(law.clone(), anchor);
+        let model = Exact::new(target.clone(), anchor);
         let found = log_ratio(&model, base.as_ref(), &x0, &FlowConfig { range, steps: 150 });
         for (f, e) in found.iter().zip(&expected) {
             assert!((f - e).abs() < tolerance, "{:?}: {f} against {e}", model.anchor);
         }
     }
     let many = Points::from_vec(x0.as_slice().repeat(500), 2);
-    let model = Exact::new(law, Anchor::Ambient);
+    let model = Exact::new(target, Anchor::Ambient);
     let bound = likelihood_bound(&model, base.as_ref(), range, &many, &BoundConfig { levels: 64, repeats: 1, seed: 3 });
     for (i, e) in expected.iter().enumerate() {
         let (mean, error) = mean_and_error(&bound.per_point.iter().skip(i).step_by(8).copied().collect::<Vec<_>>());
@@ -259,14 +259,14 @@ impl FlowModel for SideBySide {
 
 #[test]
 fn a_product_adds_the_log_ratios_of_its_blocks() {
-    let law = law();
-    let directions = law.draw(40, 2);
+    let target = target();
+    let directions = target.draw(40, 2);
     let flat = Points::from_vec((0..80).map(|i| (i as f64 * 0.7).sin()).collect(), 2);
     let (sphere, plane): (Arc<dyn BaseMeasure>, Arc<dyn BaseMeasure>) =
         (Arc::new(UniformSphere::new(3)), Arc::new(Flat::new(2)));
     let both: Arc<dyn BaseMeasure> = Arc::new(ProductMeasure::new(vec![sphere.clone(), plane.clone()]));
     let parts = (
-        Exact::new(law, Anchor::Base(sphere.clone())),
+        Exact::new(target, Anchor::Base(sphere.clone())),
         Gaussian { dim: 2, variance: 0.5, anchor: Anchor::Base(plane.clone()) },
     );
     let config = FlowConfig::new(RANGE);
@@ -281,10 +281,10 @@ fn a_product_adds_the_log_ratios_of_its_blocks() {
 
 #[test]
 fn step_doubling_sees_coarse_steps() {
-    let law = law();
-    let x0 = law.draw(100, 12);
+    let target = target();
+    let x0 = target.draw(100, 12);
     let base = Arc::new(UniformSphere::new(3));
-    let model = Exact::new(law, Anchor::Base(base.clone()));
+    let model = Exact::new(target, Anchor::Base(base.clone()));
     let check = |steps| step_doubling(&model, base.as_ref(), &x0, &FlowConfig { range: RANGE, steps });
     let (coarse, fine) = (check(5), check(40));
     assert!(coarse.mean_absolute_difference > 0.05, "{}", coarse.mean_absolute_difference);
@@ -294,10 +294,10 @@ fn step_doubling_sees_coarse_steps() {
 
 #[test]
 fn threads_and_absence_of_points_do_not_matter() {
-    let law = law();
-    let x0 = law.draw(1500, 1);
+    let target = target();
+    let x0 = target.draw(1500, 1);
     let base = Arc::new(UniformSphere::new(3));
-    let model = Exact::new(law, Anchor::Base(base.clone()));
+    let model = Exact::new(target, Anchor::Base(base.clone()));
     let both = || {
         let flow = log_ratio(&model, base.as_ref(), &x0, &FlowConfig { range: RANGE, steps: 3 });
         let config = BoundConfig { levels: 3, ..BoundConfig::default() };
@@ -311,13 +311,13 @@ fn threads_and_absence_of_points_do_not_matter() {
     assert!(bound.per_point.is_empty() && bound.mean.is_nan());
 }
 
-/// The same rows with other levels and noise: what the standard error says beyond the spread of the rows.
+/// The same rows with other levels and noise: what the standard error covers beyond the spread of the rows.
 #[test]
 fn the_standard_error_knows_the_levels_that_rows_share() {
-    let law = law();
+    let target = target();
     let base = UniformSphere::new(3);
-    let x0 = law.draw(1500, 12);
-    let model = Exact::new(law, Anchor::Ambient);
+    let x0 = target.draw(1500, 12);
+    let model = Exact::new(target, Anchor::Ambient);
     let range = NoiseRange { min: 0.001, max: 10.0 };
     for (levels, repeats) in [(32, 1), (24, 2), (64, 1)] {
         let bounds: Vec<_> = (0..24)

@@ -104,7 +104,7 @@ fn equal_laws_stand_on_the_floor_and_others_above() {
     let analytic = floor(sphere.as_ref(), &kernel, 600, &reference, None, 20, 0).unwrap();
     assert_eq!((drawn.source, analytic.source), (FloorSource::Training, FloorSource::Expectation));
     let sd = drawn.deviation.unwrap();
-    // The same law: within four standard deviations; the rooted mean square lies a little above the mean root.
+    // The same distribution: within four standard deviations; the rooted mean square lies a little above the mean root.
     let same = mmd(sphere.as_ref(), &kernel, &vmf(600, 0, 3), &reference).unwrap();
     assert!((same.biased_root - drawn.value).abs() < 4.0 * sd, "{same:?} {drawn:?}");
     assert!(
@@ -169,7 +169,7 @@ fn fast_distances_are_the_manifolds_own() {
     }
 }
 
-/// Draws of the uniform measure, or of a normal law around zero where there is none.
+/// Draws of the uniform measure, or of a normal distribution around zero where there is none.
 fn uniform_or_normal(manifold: &dyn Manifold, n: usize, seed: u64) -> Points {
     let mut points = Points::zeros(n, manifold.ambient_dim());
     let (measure, mut rng) = (manifold.uniform(), stream(seed, Purpose::Data, 2));

@@ -21,7 +21,7 @@ use std::sync::Arc;
 const RANGE: NoiseRange = NoiseRange { min: 0.003, max: 10.0 };
 
 /// Three components that a grid of a few thousand points resolves.
-fn law() -> Mixture {
+fn target() -> Mixture {
     Mixture::random(3, 5.0, 60.0, 4)
 }
 
@@ -30,7 +30,7 @@ fn integral(ratios: &[f64]) -> f64 {
     ratios.iter().map(|r| r.exp()).sum::<f64>() / ratios.len() as f64
 }
 
-/// The exact denoiser of a law on the sphere plus σ times a push along the normal, to which training errors are equal in kind.
+/// The exact denoiser of a distribution on the sphere plus σ times a push along the normal, to which training errors are equal in kind.
 struct Pushed {
     exact: Exact,
     push: f64,
@@ -68,10 +68,10 @@ impl FlowModel for Pushed {
     }
 }
 
-fn normalised(denoiser: &dyn Denoiser, base: &dyn BaseMeasure, law: &Mixture) -> NormalisedBound {
+fn normalised(denoiser: &dyn Denoiser, base: &dyn BaseMeasure, target: &Mixture) -> NormalisedBound {
     let sphere = Sphere::new(2).expect("a sphere");
     let model = DensityModel { denoiser, base, manifold: &sphere, range: RANGE };
-    NormalisedBound::new(model, &|n| Some(law.draw(n, 21)))
+    NormalisedBound::new(model, &|n| Some(target.draw(n, 21)))
 }
 
 fn grid() -> Points {
@@ -79,18 +79,18 @@ fn grid() -> Points {
 }
 
 fn pushed(push: f64) -> (Pushed, Mixture, Arc<UniformSphere>) {
-    let (law, base) = (law(), Arc::new(UniformSphere::new(3)));
-    (Pushed { exact: Exact::new(law.clone(), Anchor::Base(base.clone())), push }, law, base)
+    let (target, base) = (target(), Arc::new(UniformSphere::new(3)));
+    (Pushed { exact: Exact::new(target.clone(), Anchor::Base(base.clone())), push }, target, base)
 }
 
 #[test]
 fn exact_and_slightly_wrong_denoisers_have_the_known_density() {
     for push in [0.0, 0.1] {
-        let (model, law, base) = pushed(push);
-        let density = normalised(&model, base.as_ref(), &law);
-        let x0 = law.draw(1000, 5);
+        let (model, target, base) = pushed(push);
+        let density = normalised(&model, base.as_ref(), &target);
+        let x0 = target.draw(1000, 5);
         let found = density.log_ratio(&model, base.as_ref(), &x0);
-        let errors: Vec<f64> = found.iter().zip(x0.rows()).map(|(f, x)| f - law.log_ratio(x)).collect();
+        let errors: Vec<f64> = found.iter().zip(x0.rows()).map(|(f, x)| f - target.log_ratio(x)).collect();
         let bias = mean_and_error(&errors).0;
         assert!(bias.abs() < 0.03, "push {push}: mean log-density off by {bias}");
         let total = integral(&density.log_ratio(&model, base.as_ref(), &grid()));
@@ -100,11 +100,11 @@ fn exact_and_slightly_wrong_denoisers_have_the_known_density() {
 
 #[test]
 fn a_wrong_normal_component_does_not_change_the_integral() {
-    let (model, law, base) = pushed(0.25);
+    let (model, target, base) = pushed(0.25);
     // The flow, read at the manifold alone, loses more than half of the mass.
     let read = integral(&log_ratio(&model, base.as_ref(), &grid(), &FlowConfig::new(RANGE)));
     assert!(read < 0.5, "the flow at the manifold integrates to {read}");
-    let density = normalised(&model, base.as_ref(), &law);
+    let density = normalised(&model, base.as_ref(), &target);
     let total = integral(&density.log_ratio(&model, base.as_ref(), &grid()));
     assert!((total - 1.0).abs() < 0.01, "integral {total}");
     // Each unit of log σ takes push² from the mean of the bound; by Jensen's inequality log Z is not below that, and not above 0.

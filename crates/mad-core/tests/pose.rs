@@ -387,7 +387,7 @@ fn orbit_means_agree_with_sums_over_the_orbit() {
                 let expected = summed_mean(symmetry, &q, &x, sigma);
                 let apart = (0..4).map(|i| (mean[i] - expected[i]).abs()).fold(0.0, f64::max);
                 assert!(apart < 1e-9, "{solid} σ {sigma}: {mean:?} {expected:?}");
-                // The mean belongs to the orbit, not to the member it was told by.
+                // The mean belongs to the orbit, not to the member that stands for it.
                 let mut other = [0.0; 4];
                 orbit_mean(symmetry, &symmetry.lift(&q, &mut rng), &x, sigma, &mut other);
                 assert!((0..4).all(|i| (mean[i] - other[i]).abs() < 1e-9), "{solid}");

@@ -372,7 +372,7 @@ fn scores_of_known_answers() {
 fn recall_and_counts_tell_full_from_collapsed_laws() {
     let mut rng = stream(7, Purpose::Metric, 0);
     for symmetry in [Symmetry::tetrahedral(), Symmetry::octahedral(), Symmetry::icosahedral()] {
-        let mut law = |kind: usize| {
+        let mut model = |kind: usize| {
             let answers: Vec<Answer> = (0..200)
                 .map(|_| {
                     let truth = uniform(&mut rng);
@@ -388,7 +388,7 @@ fn recall_and_counts_tell_full_from_collapsed_laws() {
                 .collect();
             score(symmetry, &answers).unwrap()
         };
-        let (even, stuck, canonical) = (law(0), law(1), law(2));
+        let (even, stuck, canonical) = (model(0), model(1), model(2));
         for result in [&even, &stuck, &canonical] {
             assert!(result.spread < 1e-5 && result.mode_error.is_none(), "all are exact: {result:?}");
         }

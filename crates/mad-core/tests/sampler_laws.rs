@@ -1,4 +1,4 @@
-//! Every sampler of the registry, given an exact denoiser, must recover the law that the denoiser belongs to.
+//! Every sampler of the registry, given an exact denoiser, must recover the distribution that the denoiser belongs to.
 
 mod exact;
 
@@ -26,20 +26,20 @@ fn careful(sampler: &str, range: NoiseRange, seed: u64) -> Generate {
 
 #[test]
 fn mixtures_on_the_sphere_are_recovered() {
-    let law = Mixture::random(6, 5.0, 300.0, 3);
+    let target = Mixture::random(6, 5.0, 300.0, 3);
     let range = NoiseRange { min: 0.005, max: 10.0 };
     let n = 8192;
-    let truth = law.draw(200_000, 1);
+    let truth = target.draw(200_000, 1);
     // log p, the coordinates, and how many points lie near each centre: all means with known standard errors.
     let statistics = |points: &Points| -> Vec<(f64, f64)> {
         let mean_of = |f: &dyn Fn(&[f64]) -> f64| mean_and_error(&points.rows().map(f).collect::<Vec<_>>());
-        let mut all = vec![mean_of(&|x| law.log_ratio(x))];
+        let mut all = vec![mean_of(&|x| target.log_ratio(x))];
         all.extend((0..3).map(|i| mean_of(&|x| x[i])));
-        all.extend(law.parts.iter().map(|(_, u, k)| mean_of(&|x| (k * (dot(u, x) - 1.0)).exp())));
+        all.extend(target.parts.iter().map(|(_, u, k)| mean_of(&|x| (k * (dot(u, x) - 1.0)).exp())));
         all
     };
     let expected = statistics(&truth);
-    let model = Exact::new(law.clone(), Anchor::Ambient);
+    let model = Exact::new(target.clone(), Anchor::Ambient);
     for entry in SAMPLERS {
         let samples = careful(entry.name, range, 2)
             .collect(&model, &UniformSphere::new(3), &UnitSphere(3), n)
@@ -110,9 +110,9 @@ fn extrapolation_improves_on_ancestral_steps() {
 
 #[test]
 fn weighted_finite_sets_are_recovered() {
-    let law = CircleSet::skewed(8);
-    let base = Finite::uniform(Points::from_vec(law.points.concat(), 2)).expect("eight points");
-    let model = Exact::new(law.clone(), Anchor::Ambient);
+    let target = CircleSet::skewed(8);
+    let base = Finite::uniform(Points::from_vec(target.points.concat(), 2)).expect("eight points");
+    let model = Exact::new(target.clone(), Anchor::Ambient);
     let (range, n) = (NoiseRange { min: 0.01, max: 10.0 }, 20_000);
     for entry in SAMPLERS {
         let samples = Generate { projected: false, ..careful(entry.name, range, 4) }
@@ -120,15 +120,15 @@ fn weighted_finite_sets_are_recovered() {
             .expect("finite samples");
         let mut counts = [0_usize; 8];
         for x in samples.points.rows() {
-            let i = law.nearest(x);
-            let u = law.points[i];
+            let i = target.nearest(x);
+            let u = target.points[i];
             assert!((x[0] - u[0]).hypot(x[1] - u[1]) < 0.01, "{}: {x:?} is no point of the set", entry.name);
             counts[i] += 1;
         }
         let distance =
-            0.5 * counts.iter().zip(&law.weights).map(|(c, w)| (*c as f64 / n as f64 - w).abs()).sum::<f64>();
+            0.5 * counts.iter().zip(&target.weights).map(|(c, w)| (*c as f64 / n as f64 - w).abs()).sum::<f64>();
         // n honest draws have ½ Σ √(2 p (1 − p)/(π n)) ≈ .006 on average. Starting from the noised base instead of the
-        // noised law shifts log-odds by u·E x₀/σ_max² ≈ .006; the rest is for the steps.
+        // noised distribution shifts log-odds by u·E x₀/σ_max² ≈ .006; the rest is for the steps.
         assert!(distance < 0.02, "{}: total variation {distance}", entry.name);
     }
 }
@@ -155,8 +155,8 @@ fn the_base_alone_puts_unprojected_samples_on_the_sphere() {
 
 #[test]
 fn samples_do_not_depend_on_threads_or_on_streaming() {
-    let law = Mixture::random(3, 5.0, 100.0, 3);
-    let model = Exact::new(law, Anchor::Ambient);
+    let target = Mixture::random(3, 5.0, 100.0, 3);
+    let model = Exact::new(target, Anchor::Ambient);
     let base = UniformSphere::new(3);
     let n = 5 * BLOCK_ROWS + 17;
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a pool of threads");

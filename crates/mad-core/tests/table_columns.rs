@@ -114,8 +114,8 @@ fn numbers_in_the_place_of_names_are_asked_about() {
         assert!(error.is_usage());
     }
     let path = folder.write("frame.csv", "0,1\n1.5,2.5\n");
-    let told = |header| read(&path, &ReadOptions { header: Some(header), ..Default::default() }).unwrap().len();
-    assert_eq!((told(true), told(false)), (1, 2));
+    let with = |header| read(&path, &ReadOptions { header: Some(header), ..Default::default() }).unwrap().len();
+    assert_eq!((with(true), with(false)), (1, 2));
     assert_eq!(folder.read("whole.csv", "0,1\n1,2\n2,5\n").unwrap().len(), 3);
 }
 
@@ -199,7 +199,7 @@ fn units_that_look_wrong_are_told() {
     assert!(!notices(format!("lat,lon\n{}", rows(40.0)), "sphere:2", None).contains(small));
     contains(&notices(format!("a,b\n{}", rows(1.0)), "torus:2", Some(AngleUnit::Deg)), &[small]);
     contains(&notices(format!("a,b\n{}", rows(100.0)), "torus:2", Some(AngleUnit::Rad)), &["are these degrees?"]);
-    // Yes can be said, and rows that could not be read say nothing.
+    // A header can be declared, and rows that could not be read are no evidence.
     assert!(!notices(format!("lat,lon\n{}", rows(1.0)), "sphere:2", Some(AngleUnit::Rad)).contains(small));
     let blank: String = (0..30).map(|_| "NA,NA\n").collect();
     let report = check(&folder.read("b.csv", format!("lat,lon\n{blank}")).unwrap(), "sphere:2", &Default::default());
@@ -284,8 +284,8 @@ fn euler_angles_suggest_rotations_with_a_whole_command() {
     let pose = suggested("x,y,z,roll,pitch,yaw\n1,2,3,170,-20,30\n", &options);
     assert_eq!((&pose[0].0[..], &pose[0].1[..]), ("product(so3,euclid:3)", "`euler` ZYX `angle_unit` deg"));
     // With the sequence given nothing is open.
-    let told = ColumnOptions { euler: Some("zyx".parse().unwrap()), ..Default::default() };
-    let found = suggested("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", &told);
+    let given = ColumnOptions { euler: Some("zyx".parse().unwrap()), ..Default::default() };
+    let found = suggested("roll_deg,pitch_deg,yaw_deg\n170,-20,30\n", &given);
     assert_eq!((&found[0].0[..], &found[0].1[..], found[0].3), ("so3", "", true));
 }
 
@@ -320,8 +320,8 @@ fn columns_that_go_around_suggest_angles_in_degrees() {
     let found = suggested("height,weight\n180,75\n150,50\n", &ColumnOptions::default());
     assert_eq!(found.iter().map(|s| &s.0[..]).collect::<Vec<_>>(), ["euclid:2"]);
     // Options that the user has given are not given again.
-    let told = ColumnOptions { columns: Some("2-3".into()), angle_unit: Some(AngleUnit::Deg), ..Default::default() };
-    assert_eq!(suggested(&rows, &told)[0].1, "");
+    let given = ColumnOptions { columns: Some("2-3".into()), angle_unit: Some(AngleUnit::Deg), ..Default::default() };
+    assert_eq!(suggested(&rows, &given)[0].1, "");
 }
 
 /// Files that are not part of the repository: `MAD_DATA` names their folder.

@@ -43,8 +43,7 @@ impl Spec {
         let text = self.argument.as_deref().unwrap_or_default();
         let n: usize = text.parse().map_err(|_| self.invalid(format!("a whole number after `{}:`", self.name)))?;
         if n > MAX_DIMENSION {
-            let needs = "a dimension of at most 100000";
-            return Err(ManifoldError::Dimension { manifold: self.name.clone(), needs, got: n });
+            return Err(ManifoldError::dimension(&self.name, "a dimension of at most 100000", n));
         }
         Ok(n)
     }
@@ -209,30 +208,5 @@ impl Parser<'_> {
             }
         }
         Ok(spec)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_parsed_and_written_back() {
-        let cases = [
-            ("sphere:2", "sphere:2"),
-            (" S2 ", "sphere:2"),
-            ("so3/O", "so3/O"),
-            ("product( so3 , euclid:3 )", "product(so3,euclid:3)"),
-            (
-                "product(categorical:3,4, 2,product(torus:1,s2))",
-                "product(categorical:3,4, 2,product(torus:1,sphere:2))",
-            ),
-            ("points:some dir/a,b(1).csv", "points:some dir/a,b(1).csv"),
-        ];
-        for (text, written) in cases {
-            let spec: Spec = text.parse().unwrap();
-            assert_eq!(spec.to_string(), written);
-            assert_eq!(written.parse::<Spec>().unwrap(), spec);
-        }
     }
 }

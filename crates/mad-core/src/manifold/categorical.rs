@@ -22,7 +22,7 @@ pub struct Categorical {
 impl Categorical {
     /// Columns with these numbers of levels, each at least 1.
     pub fn new(levels: Vec<usize>) -> Result<Self, ManifoldError> {
-        let bad = |needs, got| Err(ManifoldError::Dimension { manifold: "categorical".into(), needs, got });
+        let bad = |needs, got| Err(ManifoldError::dimension("categorical", needs, got));
         if levels.is_empty() {
             return bad("at least one column", 0);
         }
@@ -134,31 +134,5 @@ impl Manifold for Categorical {
 
     fn finite_factors(&self) -> Option<Vec<Points>> {
         self.levels.as_ref().map(|levels| levels.iter().map(|n| one_hot(*n)).collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn projection_takes_the_largest_of_each_column() {
-        let table = Categorical::new(vec![3, 2]).unwrap();
-        let mut x = [0.2, 0.9, 0.8, -1.0, -2.0];
-        table.project(&mut x);
-        assert_eq!(x, [0.0, 1.0, 0.0, 1.0, 0.0]);
-        assert_eq!(table.distance(&x, &[1.0, 0.0, 0.0, 1.0, 0.0]), std::f64::consts::SQRT_2);
-        assert_eq!(table.distance(&x, &[1.0, 0.0, 0.0, 0.0, 1.0]), 2.0);
-    }
-
-    #[test]
-    fn grid_lists_every_combination_once() {
-        let table = Categorical::new(vec![3, 4, 2]).unwrap();
-        let grid = table.grid(1).unwrap();
-        let mut seen: Vec<Vec<usize>> = grid.rows().map(|row| table.categories(row).collect()).collect();
-        assert!(seen.is_sorted());
-        seen.dedup();
-        assert_eq!(seen.len(), 24);
-        assert!(Categorical::new(vec![1000; 40]).unwrap().grid(10).is_none());
     }
 }

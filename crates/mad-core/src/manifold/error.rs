@@ -33,3 +33,9 @@ pub enum ManifoldError {
     #[error("points:{file}: points {first} and {second} are equal: list each point once and use a `weight` column")]
     Duplicate { file: String, first: usize, second: usize },
 }
+
+impl ManifoldError {
+    pub(crate) fn dimension(manifold: &str, needs: &'static str, got: usize) -> Self {
+        Self::Dimension { manifold: manifold.into(), needs, got }
+    }
+}

@@ -14,11 +14,7 @@ impl Euclid {
     /// R^`n`, n ≥ 1.
     pub fn new(n: usize) -> Result<Self, ManifoldError> {
         if n == 0 {
-            return Err(ManifoldError::Dimension {
-                manifold: "euclid".into(),
-                needs: "a dimension of at least 1",
-                got: n,
-            });
+            return Err(ManifoldError::dimension("euclid", "a dimension of at least 1", n));
         }
         Ok(Self { n })
     }

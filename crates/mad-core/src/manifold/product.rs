@@ -17,7 +17,7 @@ impl Product {
     /// The product of these manifolds, in this order; at least one.
     pub fn new(factors: Vec<Arc<dyn Manifold>>) -> Result<Self, ManifoldError> {
         if factors.is_empty() {
-            return Err(ManifoldError::Dimension { manifold: "product".into(), needs: "at least one factor", got: 0 });
+            return Err(ManifoldError::dimension("product", "at least one factor", 0));
         }
         let mut end = 0;
         let place = |factor: Arc<dyn Manifold>| {
@@ -123,22 +123,5 @@ impl Manifold for Product {
 
     fn is_quotient(&self) -> bool {
         self.each().any(|f| f.is_quotient())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Euclid, Rotations, Sphere};
-    use super::*;
-
-    #[test]
-    fn blocks_keep_their_own_facts() {
-        let poses: Arc<dyn Manifold> =
-            Arc::new(Product::new(vec![Arc::new(Euclid::new(3).unwrap()), Arc::new(Rotations::new(None))]).unwrap());
-        let nested = Product::new(vec![Arc::new(Sphere::new(2).unwrap()), poses]).unwrap();
-        assert_eq!(nested.spec(), "product(sphere:2,product(euclid:3,so3))");
-        assert_eq!((nested.ambient_dim(), nested.intrinsic_dim()), (10, 8));
-        assert!(!nested.is_odd());
-        assert_eq!(nested.odd_blocks(), std::iter::once(6..10).collect::<Vec<_>>());
     }
 }

@@ -171,39 +171,3 @@ impl Manifold for Rotations {
         self.group.is_none().then(|| vec![SphereBlock { range: 0..4, antipodal: true }])
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sign_rule_covers_half_turns() {
-        let so3 = Rotations::new(None);
-        let canonical = |mut q: Quaternion| {
-            so3.canonicalise(&mut q);
-            q
-        };
-        assert_eq!(canonical([0.6, 0.0, 0.0, -0.8]), [-0.6, 0.0, 0.0, 0.8]);
-        assert_eq!(canonical([0.0, -1.0, 0.0, 0.0]), [0.0, 1.0, 0.0, 0.0]);
-        let half_turn = canonical([-0.6, 0.8, 0.0, -0.0]);
-        assert_eq!(half_turn, [0.6, -0.8, 0.0, 0.0]);
-        assert!(half_turn[2].is_sign_positive() && half_turn[3].is_sign_positive(), "no minus zero");
-    }
-
-    #[test]
-    fn distances_are_rotation_angles() {
-        let about_z = |angle: f64| [0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()];
-        let so3 = Rotations::new(None);
-        assert!((so3.distance(&about_z(0.2), &about_z(1.3)) - 1.1).abs() < 1e-14);
-        assert!((so3.distance(&about_z(0.0), &about_z(2.0 * PI)) - 0.0).abs() < 1e-14);
-        let c4 = Rotations::new(Some(Group::Cyclic(4)));
-        assert!((c4.distance(&about_z(0.2), &about_z(1.3)) - (PI / 2.0 - 1.1)).abs() < 1e-14);
-        let axial = Rotations::new(Some(Group::Axial));
-        assert!(axial.distance(&about_z(0.2), &about_z(1.3)) < 1e-14);
-        let tilt = [(0.35_f64).sin(), 0.0, 0.0, (0.35_f64).cos()];
-        assert!((axial.distance(&tilt, &about_z(2.0)) - 0.7).abs() < 1e-14);
-        let flip = Rotations::new(Some(Group::AxialFlip));
-        let upside_down = multiply(&tilt, &[1.0, 0.0, 0.0, 0.0]);
-        assert!(flip.distance(&upside_down, &tilt) < 1e-14);
-    }
-}

@@ -18,11 +18,7 @@ impl Sphere {
     /// S^`n`, n ≥ 1.
     pub fn new(n: usize) -> Result<Self, ManifoldError> {
         if n == 0 {
-            return Err(ManifoldError::Dimension {
-                manifold: "sphere".into(),
-                needs: "a dimension of at least 1",
-                got: n,
-            });
+            return Err(ManifoldError::dimension("sphere", "a dimension of at least 1", n));
         }
         Ok(Self { n })
     }

@@ -62,30 +62,3 @@ impl Unit {
 fn is_globe(manifold: &dyn Manifold) -> bool {
     manifold.ambient_dim() == 3 && manifold.spheres().is_some_and(|blocks| blocks.len() == 1)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalogue::{BuildContext, build};
-
-    #[test]
-    fn units_fit_the_manifolds_whose_distances_they_measure() {
-        let natural = |spec: &str, places| {
-            let manifold = build(spec, &BuildContext::without_files()).unwrap();
-            Unit::natural(manifold.as_ref(), places)
-        };
-        assert_eq!(natural("sphere:2", true), Unit::Kilometre);
-        assert_eq!(natural("sphere:2", false), Unit::Degree);
-        for spec in ["sphere:3", "so3", "so3/C4", "torus:7", "product(so3,torus:2)"] {
-            assert_eq!(natural(spec, true), Unit::Degree, "{spec}");
-        }
-        for spec in ["euclid:2", "product(so3,euclid:3)", "categorical:3,2"] {
-            assert_eq!(natural(spec, true), Unit::Plain, "{spec}");
-        }
-    }
-
-    #[test]
-    fn a_degree_of_latitude_is_111_kilometres() {
-        assert!((Unit::Degree.size() / Unit::Kilometre.size() - 111.195).abs() < 1e-3);
-    }
-}

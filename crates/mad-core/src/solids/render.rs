@@ -243,16 +243,7 @@ impl<'a> Scene<'a> {
 
     /// Whether a pixel lies outside the circle.
     fn is_outside(&self, row: usize, column: usize) -> bool {
-        let nearest = |i: usize| {
-            let (a, b) = (self.scratch.borders[i], self.scratch.borders[i + 1]);
-            if a > 0.0 {
-                a
-            } else if b < 0.0 {
-                b
-            } else {
-                0.0
-            }
-        };
+        let nearest = |i: usize| 0.0f64.clamp(self.scratch.borders[i], self.scratch.borders[i + 1]);
         let (u, v) = (nearest(column), nearest(row));
         u * u + v * v > self.reach_squared
     }

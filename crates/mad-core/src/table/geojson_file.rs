@@ -4,7 +4,6 @@
 //! Butler et al. (2016), RFC 7946.
 
 use super::{AngleUnit, Cell, DataError, RowWriter, cells::styled, columns, output::Output};
-use serde_json::Value;
 use std::io::Write;
 
 /// How features are put together.
@@ -78,7 +77,7 @@ impl RowWriter for GeoJsonWriter {
             let others = self.header.iter().zip(row).enumerate().filter(|(i, _)| *i != self.lat && *i != self.lon);
             for (count, (_, (name, cell))) in others.enumerate() {
                 text.push_str(if count == 0 { "" } else { "," });
-                text.push_str(&format!("{}:{}", Value::from(name.as_str()), value(cell)));
+                text.push_str(&format!("{}:{}", quoted(name), value(cell)));
             }
             text.push_str(if self.collection == Collection::Lines { "}}\n" } else { "}}" });
             self.text(&text)?;
@@ -102,6 +101,20 @@ fn value(cell: &Cell) -> String {
         Cell::Number(_) => "null".into(),
         Cell::Text(text) if styled(text).is_some() => text.clone(),
         Cell::Text(text) if text.is_empty() => "null".into(),
-        Cell::Text(text) => Value::from(text.as_str()).to_string(),
+        Cell::Text(text) => quoted(text),
     }
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }

@@ -37,7 +37,7 @@ fn langevin(k: f64) -> f64 {
     if k < 1e-3 { k / 3.0 } else { 1.0 / k.tanh() - 1.0 / k }
 }
 
-/// A mixture of von Mises-Fisher laws on S²; one component with concentration 0 is the uniform law.
+/// A mixture of von Mises-Fisher distributions on S²; one component with concentration 0 is the uniform distribution.
 #[derive(Debug, Clone)]
 pub struct Mixture {
     /// (weight, direction, concentration)
@@ -236,26 +236,26 @@ impl Manifold for UnitSphere {
     }
 }
 
-/// The exact model of a law on a unit sphere, written as anchor plus remainder.
+/// The exact model of a distribution on a unit sphere, written as anchor plus remainder.
 #[derive(Debug, Clone)]
 pub struct Exact {
-    pub law: Arc<dyn BaseMeasure>,
+    pub target: Arc<dyn BaseMeasure>,
     pub anchor: Anchor,
 }
 
 impl Exact {
-    pub fn new(law: impl BaseMeasure + 'static, anchor: Anchor) -> Self {
-        Self { law: Arc::new(law), anchor }
+    pub fn new(target: impl BaseMeasure + 'static, anchor: Anchor) -> Self {
+        Self { target: Arc::new(target), anchor }
     }
 }
 
 impl Denoiser for Exact {
     fn ambient_dim(&self) -> usize {
-        self.law.ambient_dim()
+        self.target.ambient_dim()
     }
 
     fn denoise(&self, x: &Points, sigma: f64) -> Points {
-        posterior_means(self.law.as_ref(), x, &vec![sigma; x.len()])
+        posterior_means(self.target.as_ref(), x, &vec![sigma; x.len()])
     }
 }
 
