@@ -6,13 +6,14 @@ use burn::tensor::Device;
 use common::{StopAfter, checkpoint_bytes};
 use mad_nn::{
     checkpoint::{Identity, Progress, path_of, read_manifest, selected, steps},
-    config::Select,
+    config::{Config, Partial, Select},
     device::DeviceChoice,
+    disk::RealDisk,
+    mad_core::catalogue::{BuildContext, build},
     method::{Graded, Objective},
     net::Layout,
-    optim::{Adam, Decline, Rate},
     run::RunError,
-    train::{Observer, Outcome, Silent, StepReport, Trained, Trainee, Training, Validation, train},
+    train::{Observer, Outcome, Silent, StepReport, Trainable, Trained, Validation, train},
 };
 use std::{
     path::{Path, PathBuf},
@@ -23,20 +24,30 @@ use std::{
 struct Scripted {
     path: PathBuf,
     scores: Vec<f64>,
-    patience: u64,
-    evaluate_every: u64,
+    config: Config,
     layout: Layout,
 }
 
 impl Scripted {
     fn new(folder: &Path, scores: &[f64], patience: u64) -> Self {
+        Self::validated(folder, scores, patience, 1)
+    }
+
+    fn validated(folder: &Path, scores: &[f64], patience: u64, evaluate_every: u64) -> Self {
         std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
+        let settings = format!(
+            "steps = {}\npatience = {patience}\nevaluate_every = {evaluate_every}\ncheckpoint_every = 100\n\
+             keep_checkpoints = 1\nlog_every = 1\nwarmup = 0\nschedule = 'constant'\nlearning_rate = 1e-3",
+            scores.len() - 1
+        );
+        let manifold = build("euclid:3", &BuildContext::without_files()).unwrap();
+        let config = Config::resolve(&Partial::from_toml(&settings, "test").unwrap(), manifold.as_ref()).unwrap();
         let layout = Layout::tensors(&[("numbers", &[3])]);
-        Self { path: folder.into(), scores: scores.into(), patience, evaluate_every: 1, layout }
+        Self { path: folder.into(), scores: scores.into(), config, layout }
     }
 
     fn train(&self, observer: &mut dyn Observer, stop: &AtomicBool) -> Trained {
-        train(DeviceChoice::Cpu, self, observer, stop).unwrap()
+        train(&RealDisk, DeviceChoice::Cpu, self, observer, stop).unwrap()
     }
 
     fn finish(&self) -> Trained {
@@ -52,27 +63,13 @@ impl Scripted {
     }
 }
 
-impl Trainee for Scripted {
+impl Trainable for Scripted {
     fn path(&self) -> &Path {
         &self.path
     }
 
-    fn training(&self) -> Training {
-        let adam =
-            Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.0, clip: 0.0, ema: 0.0, warm_start: true };
-        let steps = self.scores.len() as u64 - 1;
-        Training {
-            seed: 0,
-            steps,
-            rate: Rate { start: 0.0, peak: 1e-3, end: 0.0, warmup: 0, steps, decline: Decline::Constant },
-            adam,
-            log_every: 1,
-            evaluate_every: self.evaluate_every,
-            checkpoint_every: 100,
-            keep_checkpoints: 1,
-            select: Select::Best,
-            patience: self.patience,
-        }
+    fn config(&self) -> &Config {
+        &self.config
     }
 
     fn identity(&self) -> Identity {
@@ -163,7 +160,7 @@ fn a_resumed_run_takes_no_step_after_the_stop() {
     assert_eq!(run.selected(Select::Best), 3);
 }
 
-/// Validations in vain are counted across an interruption.
+/// Validations without progress are counted across an interruption.
 #[test]
 fn an_interrupted_run_stops_where_an_unbroken_one_does() {
     let (whole, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -204,7 +201,7 @@ fn without_patience_all_steps_are_taken() {
 #[test]
 fn a_run_that_is_never_validated_answers_with_its_last_step() {
     let folder = tempfile::tempdir().unwrap();
-    let run = Scripted { evaluate_every: 0, ..Scripted::new(folder.path(), &[1.0, 2.0, 3.0, 4.0], 1) };
+    let run = Scripted::validated(folder.path(), &[1.0, 2.0, 3.0, 4.0], 1, 0);
     let mut told = Told::default();
     run.train(&mut told, &AtomicBool::new(false));
     assert_eq!((told.steps, told.best.len(), run.selected(Select::Best)), (3, 0, 3));

@@ -50,7 +50,7 @@ fn the_published_volume_term_pulls_harder_by_ambient_over_intrinsic_dimension() 
             let contents = contents(spec, &[method.as_str(), "steps=0", "batch=16", "width=16", "depth=1"]);
             let out = folder.path().join(format!("{spec} {volume}"));
             let run = Fit::new(&contents).out(&out).train().unwrap().run;
-            let objective = run.config().method_spec().entry.method.objective(&run).unwrap();
+            let objective = run.objective().unwrap();
             let mut weights = objective.initialise(0);
             weights.iter_mut().enumerate().for_each(|(i, w)| *w += 0.05 * ((i % 7) as f32 - 3.0) / 3.0);
             objective.gradient(&mut weights, 0, &device::training()).gradient

@@ -30,7 +30,7 @@ fn gradients_agree_with_the_cpu() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 1e-2, max: 5.0 },
         anchor: &anchor,
-        law: None,
+        distribution: None,
         seed: 1,
     }
     .draw(0);

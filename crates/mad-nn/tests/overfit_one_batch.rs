@@ -29,7 +29,7 @@ fn every_network_holds_one_batch() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 1e-2, max: 5.0 },
         anchor: &anchor,
-        law: None,
+        distribution: None,
         seed: 1,
     }
     .draw(0);
@@ -67,7 +67,7 @@ fn gradient_is_the_slope_of_the_loss() {
         levels: LevelDraw::LogUniform,
         range: NoiseRange { min: 0.1, max: 5.0 },
         anchor: &anchor,
-        law: None,
+        distribution: None,
         seed: 1,
     }
     .draw(3);

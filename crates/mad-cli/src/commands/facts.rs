@@ -11,10 +11,10 @@ use mad_nn::run::RunError;
 pub fn facts(run: &Run, source: Option<&Source>) -> Result<Vec<(&'static str, String)>, CliError> {
     let (config, info) = (run.config(), run.info());
     let pictures = config.is_on_pictures();
-    let base = match config.base.as_str() {
-        "default" => "default: uniform on the set, or its weights if it is finite".to_owned(),
-        "mixture" | "kde" => format!("{}, fitted to the training rows", config.base),
-        other => other.to_owned(),
+    let base = match *config.base {
+        BaseSpec::Default => "default: uniform on the set, or its weights if it is finite".to_owned(),
+        BaseSpec::Mixture | BaseSpec::Kde => format!("{}, fitted to the training rows", config.base),
+        _ => config.base.to_string(),
     };
     let network = match pictures {
         true => {
@@ -27,10 +27,10 @@ pub fn facts(run: &Run, source: Option<&Source>) -> Result<Vec<(&'static str, St
     let mut facts = vec![
         ("Data", source.map_or_else(|| "not recorded".into(), |source| source.data.clone())),
         ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
-        ("Split", config.split.clone()),
+        ("Split", config.split.to_string()),
         ("Manifold", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
         ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), info.dim)),
-        ("Method", format!("{}: {}", config.method, config.method_spec().entry.summary)),
+        ("Method", format!("{}: {}", config.method, config.method.entry.summary)),
         ("Base measure", base),
         ("Noise", format!("{} from {} to {}", config.levels, config.sigma_min, config.sigma_max)),
         ("Network", network),
@@ -39,9 +39,9 @@ pub fn facts(run: &Run, source: Option<&Source>) -> Result<Vec<(&'static str, St
     if run.layout().is_empty() {
         facts.retain(|(name, _)| !["Noise", "Network", "Weights"].contains(name));
     }
-    match config.conditioned_on() {
+    match &*config.condition {
         Condition::Nothing => {}
-        Condition::Columns(names) => facts.push(("Condition", names)),
+        Condition::Columns(names) => facts.push(("Condition", names.clone())),
         _ => {
             let size = config.size;
             facts.retain(|(name, _)| !["Base measure", "Split"].contains(name));

@@ -72,7 +72,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
         Some(spec) => spec,
         None => suggested(common, args, &table)?,
     };
-    let numeric = match settings.condition()? {
+    let numeric = match settings.condition() {
         Condition::Columns(names) => names,
         _ => String::new(),
     };
@@ -201,7 +201,7 @@ pub fn contents(
     if let (Some(steps @ 1..), 0) = (settings.integer("steps"), config.steps) {
         output::notice(common, format!("{} has no training steps; steps = {steps} is ignored", config.method));
     }
-    if let Some(text) = contents.split.as_ref().and_then(|split| division(&config.split, split, parts)) {
+    if let Some(text) = contents.split.as_ref().and_then(|split| division(config.split.as_str(), split, parts)) {
         output::notice(common, text);
     }
     if let BaseChoice::Mixture { components } = &contents.base {
@@ -253,7 +253,7 @@ pub fn train_contents(
     resume: bool,
     interrupt: &Interrupt,
 ) -> Result<TrainedRun, CliError> {
-    let label = contents.config.method.clone();
+    let label = contents.config.method.to_string();
     let mut watcher = Watcher::new(common, label);
     let fit = mad_nn::Fit::new(contents).out(out).resume(resume).device(device);
     let fit = fit.observer(&mut watcher).stop(interrupt.flag()).train()?;

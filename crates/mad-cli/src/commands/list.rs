@@ -74,7 +74,7 @@ fn entries(kind: ListKind) -> (&'static str, Vec<(String, String)>) {
         ListKind::Methods => {
             let recipes = RECIPES.iter().map(|r| (format!("recipe={}", r.name), r.summary.to_owned()));
             let named = METHODS.iter().map(|m| pair(m.name, m.summary));
-            let options = METHODS.iter().flat_map(|m| m.method.options().iter().map(move |option| (m, option)));
+            let options = METHODS.iter().flat_map(|m| m.options.iter().map(move |option| (m, option)));
             let options = options.map(|(m, MethodOption { key, default })| {
                 let text = format!("{} ({}); {default} by default", key.summary, key.allowed());
                 (format!("{}:{}=", m.name, key.name), text)

@@ -47,7 +47,7 @@ pub fn run(common: &Common, args: &Plot) -> Result<(), CliError> {
             let data = opened.run.part(Part::Train)?;
             let n = args.samples.unwrap_or_else(|| data.len().min(10_000));
             let samples = opened.sample(SamplerChoice::default(), args.seed.value, n)?.0;
-            let method = opened.run.config().method.to_uppercase();
+            let method = opened.run.config().method.as_str().to_uppercase();
             beside(&opened, &data, &[(&method, &samples)], &[&out])?;
         }
         PlotWhat::Density => density(common, &opened, args.grid.map(|n| n as usize), &out)?,

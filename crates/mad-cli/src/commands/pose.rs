@@ -138,7 +138,7 @@ pub fn draw<'a>(run: &Run, image: Vec<f32>, poses: Points) -> Figure<'a> {
         Box::new(PicturePanel { title: "picture".into(), size: config.size, pixels: image }),
         Box::new(RotationsPanel {
             title: "sampled poses".into(),
-            note: config.method.clone(),
+            note: config.method.to_string(),
             points: Cow::Owned(poses),
             marks: None,
             fan: FAN,

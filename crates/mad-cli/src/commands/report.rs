@@ -126,7 +126,7 @@ impl<'a> Subject<'a> {
              commands at its end.",
             rows.train + rows.validation + rows.test,
             config.manifold,
-            config.method.to_uppercase(),
+            config.method.as_str().to_uppercase(),
             self.steps()
         );
         let mut sections = vec![
@@ -161,7 +161,7 @@ impl<'a> Subject<'a> {
     }
 
     fn method(&self) -> String {
-        self.opened.run.config().method.to_uppercase()
+        self.opened.run.config().method.as_str().to_uppercase()
     }
 
     /// How long the run was trained, which may be less than was planned.

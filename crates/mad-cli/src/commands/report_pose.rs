@@ -53,9 +53,9 @@ pub fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
         lead: format!(
             "A model of the poses that the object in a picture may have, trained with {} for {step} steps of {} pictures. \
              Test pictures come {} and are not among those of training.",
-            config.method.to_uppercase(),
+            config.method.as_str().to_uppercase(),
             config.batch,
-            match config.conditioned_on() {
+            match &*config.condition {
                 Condition::Solid(_) if config.archive.is_empty() => "from the same renderer",
                 Condition::Solid(_) => "from the same archive",
                 _ => "from the same table",
@@ -71,7 +71,7 @@ pub fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
 
 /// What the pictures show.
 fn subject(config: &Config) -> String {
-    match config.conditioned_on() {
+    match &*config.condition {
         Condition::Solid(solid) => format!("the solid {solid}"),
         _ => format!("objects on {}", config.manifold),
     }
@@ -82,7 +82,7 @@ fn tiles(config: &Config, report: &PoseReport) -> Vec<Tile> {
     let angle = |value: f64| format!("{}°", shown(value));
     let mut tiles = vec![
         tile("Object", subject(config), &format!("{} pixels a side", config.size)),
-        tile("Method", config.method.to_uppercase(), &format!("{} steps", config.steps)),
+        tile("Method", config.method.as_str().to_uppercase(), &format!("{} steps", config.steps)),
         tile("Spread", angle(report.score.spread), "of samples around true poses; lower is better"),
         tile("Median", angle(report.score.median), "over all samples"),
     ];
@@ -93,7 +93,7 @@ fn tiles(config: &Config, report: &PoseReport) -> Vec<Tile> {
 }
 
 fn pictures_with_poses(args: &Report, run: &Run) -> Result<Html, CliError> {
-    let label = run.config().method.to_uppercase();
+    let label = run.config().method.as_str().to_uppercase();
     let mut picture = Figure::new("");
     for index in 0..SHOWN {
         let title = format!("test picture {}", index + 1);

@@ -196,10 +196,10 @@ fn source<'a>(points: &'a Points, anchor: &'a Anchor, config: &Config) -> BatchS
         dropout: 0.0,
         sign_blocks: Vec::new(),
         rows: config.batch as usize,
-        levels: config.level_draw(),
+        levels: config.levels.0,
         range: config.noise_range(),
         anchor,
-        law: None,
+        distribution: None,
         seed: 0,
     }
 }

@@ -207,7 +207,7 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), LabError> {
     let kept_base = Run::open(&run).and_then(|run| run.base_choice()).ok();
     let contents = Contents::with_base(&table, loaded, &settings, kept_base)?;
     if let Some(planned) = &job.base_hash {
-        let base = &contents.config.base;
+        let base = contents.config.base.as_str();
         let found = identity::of_base(base)?.unwrap_or_default();
         identity::check(identity::base_file(base).unwrap_or(base), planned, &found)?;
     }

@@ -81,8 +81,8 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
         };
         let hash = source.hash.clone();
         let data = JobData { source: data.source().into(), manifold: Some(source.spec.clone()), rows, hash };
-        let name = if config.recipe == "default" { &config.method } else { &config.recipe };
-        let (base_hash, fit) = (identity::of_base(&config.base)?, config.fit_version());
+        let name = if config.recipe == "default" { config.method.as_str() } else { &config.recipe };
+        let (base_hash, fit) = (identity::of_base(config.base.as_str())?, config.fit_version());
         let made = Made { name, text: &config.to_toml(), steps: config.steps, base_hash, fit };
         let job = Job::new(data, place.seed, settings.to_string(), score, &made);
         runs.push(Planned { place, job });
@@ -108,7 +108,8 @@ fn picture_job(
     let Scoring { samples, fresh, kernels } = experiment.score.clone();
     let score = JobScore { samples, fresh, kernels, curve };
     let source = JobData { source: data.source().into(), manifold: None, rows: None, hash: String::new() };
-    let made = Made { name: &config.method, text: &config.to_toml(), steps: config.steps, base_hash: None, fit: None };
+    let made =
+        Made { name: config.method.as_str(), text: &config.to_toml(), steps: config.steps, base_hash: None, fit: None };
     Ok(Job::new(source, place.seed, settings.to_string(), score, &made))
 }
 

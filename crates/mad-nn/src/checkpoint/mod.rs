@@ -5,10 +5,12 @@
 
 mod error;
 mod manifest;
+mod status;
 mod tensors;
 
 pub use error::CheckpointError;
 pub use manifest::{Best, FileRecord, Manifest, Progress, SCHEMA, TensorRecord};
+pub use status::TrainingStatus;
 
 use crate::{config::Select, disk::Disk, net::Layout, optim::Weights};
 use mad_core::files::{ReadError, read_regular};

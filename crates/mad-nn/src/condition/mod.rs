@@ -5,14 +5,15 @@ mod pictures;
 mod pretrained;
 
 pub use error::PictureError;
-pub(crate) use pictures::part_of_solid;
-pub use pictures::{PictureParts, Pictures, PoseBatch, Turn, picture_from};
+pub(crate) use pictures::read_parts;
+pub use pictures::{Pictures, PoseBatch, SolidPictures, Turn, picture_from};
 pub(crate) use pretrained::pretrained;
 
 use mad_core::{
     rotation::{Group, Symmetry},
     solids::Solid,
 };
+use std::str::FromStr;
 
 /// What a model is conditioned on, as the setting `condition` says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +45,11 @@ const PICTURE: &str = "picture=";
 /// How pictures of a solid are named.
 const SOLIDS: &str = "symsol:";
 
-impl Condition {
-    /// Reads the setting; the error says what is allowed.
-    pub fn parse(text: &str) -> Result<Self, String> {
+/// Reads the setting; the error says what is allowed.
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix(PICTURE) {
             None if text.is_empty() => Ok(Condition::Nothing),
             None => Ok(Condition::Columns(text.into())),
@@ -57,7 +60,9 @@ impl Condition {
             },
         }
     }
+}
 
+impl Condition {
     /// The setting for pictures of the solid of this name.
     pub fn of_solid(name: &str) -> String {
         format!("{PICTURE}{SOLIDS}{name}")
@@ -106,14 +111,15 @@ mod tests {
 
     #[test]
     fn conditions_are_told_apart() {
-        let kind = |text: &str| Condition::parse(text).map(|condition| condition.kind());
+        let parse = |text: &str| text.parse::<Condition>();
+        let kind = |text: &str| parse(text).map(|condition| condition.kind());
         assert_eq!(kind(""), Ok(Kind::Nothing));
         assert_eq!(kind("depth, magnitude"), Ok(Kind::Columns));
-        assert_eq!(Condition::parse("picture=file"), Ok(Condition::Files("file".into())));
+        assert_eq!(parse("picture=file"), Ok(Condition::Files("file".into())));
         let cube = Solid::lookup("cube").unwrap();
-        assert_eq!(Condition::parse(&Condition::of_solid("cube")), Ok(Condition::Solid(cube)));
-        assert!(Condition::parse("picture=").is_err());
-        assert!(Condition::parse("picture=symsol:teapot").unwrap_err().contains("icosa"));
+        assert_eq!(parse(&Condition::of_solid("cube")), Ok(Condition::Solid(cube)));
+        assert!(parse("picture=").is_err());
+        assert!(parse("picture=symsol:teapot").unwrap_err().contains("icosa"));
     }
 
     #[test]

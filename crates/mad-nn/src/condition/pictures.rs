@@ -1,7 +1,7 @@
 //! Where pictures with known poses come from: rendered in every step, read from an archive, or from files that a table names.
 
-use super::{Condition, PictureError};
-use crate::{config::Config, run::Part};
+use super::PictureError;
+use crate::parts::{Part, Parts};
 use mad_core::{
     Points,
     files::{ReadError, read_regular},
@@ -48,36 +48,19 @@ impl PoseBatch {
     }
 }
 
-/// The pictures of the rows of a table, shrunk to the size of the run, in the order of its parts.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[allow(missing_docs)]
-pub struct PictureParts {
-    pub train: Vec<f32>,
-    pub validation: Vec<f32>,
-    pub test: Vec<f32>,
-}
-
-impl PictureParts {
-    /// The pixels of one part.
-    pub fn get(&self, part: Part) -> &[f32] {
-        match part {
-            Part::Train => &self.train,
-            Part::Validation => &self.validation,
-            Part::Test => &self.test,
-        }
-    }
-
-    /// Reads the files of each part, in `folder` unless their paths are absolute.
-    pub(crate) fn read(folder: &Path, names: [&[String]; 3], size: usize) -> Result<Self, PictureError> {
-        let read = |names: &[String]| {
-            require_room(&folder.display().to_string(), names.len(), size)?;
-            let mut images = vec![0.0; names.len() * size * size];
-            let pairs = images.par_chunks_exact_mut(size * size).zip(names);
-            pairs.try_for_each(|(image, name)| picture_from(&folder.join(name), size, image))?;
-            Ok::<_, PictureError>(images)
-        };
-        Ok(Self { train: read(names[0])?, validation: read(names[1])?, test: read(names[2])? })
-    }
+/// Reads the files of each part at the size of a run, in `folder` unless their paths are absolute.
+pub(crate) fn read_parts(
+    folder: &Path,
+    names: &Parts<Vec<String>>,
+    size: usize,
+) -> Result<Parts<Vec<f32>>, PictureError> {
+    names.try_map(|names| {
+        require_room(&folder.display().to_string(), names.len(), size)?;
+        let mut images = vec![0.0; names.len() * size * size];
+        let pairs = images.par_chunks_exact_mut(size * size).zip(names);
+        pairs.try_for_each(|(image, name)| picture_from(&folder.join(name), size, image))?;
+        Ok(images)
+    })
 }
 
 /// Reads a picture in grey at the size of a run.
@@ -113,18 +96,6 @@ pub enum Pictures {
 }
 
 impl Pictures {
-    /// The source that the settings name, for pictures of solids.
-    pub fn of_solid(config: &Config, solid: Solid) -> Result<Self, PictureError> {
-        if config.archive.is_empty() {
-            return Ok(Pictures::Rendered { solid, view: view(config) });
-        }
-        let train = archived(config, solid, Split::Train, usize::MAX)?;
-        if train.poses.is_empty() {
-            return Err(PictureError::None { path: config.archive.clone().into(), solid: solid.name() });
-        }
-        Ok(Pictures::Kept { size: config.size, train, mirror: Some(solid.is_mirror_symmetric()) })
-    }
-
     /// Hash of the pictures and poses of an archive; empty for rendered ones, which the settings decide.
     pub fn hash(&self) -> String {
         let Pictures::Kept { train, .. } = self else { return String::new() };
@@ -161,28 +132,6 @@ impl Pictures {
     }
 }
 
-/// The first `count` pictures of a part that training does not see; all runs on the same solid see the same ones.
-pub(crate) fn part_of_solid(
-    config: &Config,
-    solid: Solid,
-    part: Part,
-    count: usize,
-) -> Result<PoseBatch, PictureError> {
-    let seed = match part {
-        Part::Test if !config.archive.is_empty() => return archived(config, solid, Split::Test, count),
-        Part::Test => TEST_SEED,
-        Part::Validation if config.archive.is_empty() => VALIDATION_SEED,
-        Part::Train | Part::Validation => return Ok(PoseBatch::default()),
-    };
-    let mut rng = stream(seed, Purpose::Data, 0);
-    let poses = (0..count).map(|_| rotation::uniform(&mut rng)).collect();
-    Ok(rendered(solid, &view(config), poses))
-}
-
-fn view(config: &Config) -> View {
-    View { size: config.size, ..View::default() }
-}
-
 fn rendered(solid: Solid, view: &View, poses: Vec<Quaternion>) -> PoseBatch {
     let n = view.size * view.size;
     let mut images = vec![0.0; poses.len() * n];
@@ -199,25 +148,68 @@ fn require_room(place: &str, count: usize, size: usize) -> Result<(), PictureErr
     Ok(())
 }
 
-/// At most `most` pictures of a part of the archive that the settings name.
-fn archived(config: &Config, solid: Solid, split: Split, most: usize) -> Result<PoseBatch, PictureError> {
-    let (path, size) = (Path::new(&config.archive), config.size);
-    let archive = Archive::open(path)?;
-    let mut poses = archive.labels(split, solid)?;
-    match archive.check_action() {
-        Ok(Action::Right) => {}
-        Ok(Action::Left) => poses.iter_mut().for_each(|q| *q = conjugate(q)),
-        // Poses of a solid without symmetry list nothing that could tell.
-        Err(_) if solid.symmetry() == Symmetry::Trivial => {}
-        Err(e) => return Err(e.into()),
+/// Pictures of a solid: rendered, or in an archive.
+#[derive(Debug, Clone, Copy)]
+pub struct SolidPictures<'a> {
+    /// What is seen.
+    pub solid: Solid,
+    /// Folder or zip in the layout of SymSol; empty for rendered pictures.
+    pub archive: &'a str,
+    /// Pixels of a side.
+    pub size: usize,
+}
+
+impl SolidPictures<'_> {
+    /// Those of training.
+    pub fn training(&self) -> Result<Pictures, PictureError> {
+        let Self { solid, archive, size } = *self;
+        if archive.is_empty() {
+            return Ok(Pictures::Rendered { solid, view: self.view() });
+        }
+        let train = self.archived(Split::Train, usize::MAX)?;
+        if train.poses.is_empty() {
+            return Err(PictureError::None { path: archive.into(), solid: solid.name() });
+        }
+        Ok(Pictures::Kept { size, train, mirror: Some(solid.is_mirror_symmetric()) })
     }
-    poses.truncate(most);
-    require_room(&path.display().to_string(), poses.len(), size)?;
-    let mut images = vec![0.0; poses.len() * size * size];
-    for (index, image) in images.chunks_exact_mut(size * size).enumerate() {
-        archive.image(split, solid, index)?.grey(size, image);
+
+    /// The first `count` pictures of a part that training does not see; all runs on the same solid see the same ones.
+    pub fn part(&self, part: Part, count: usize) -> Result<PoseBatch, PictureError> {
+        let seed = match part {
+            Part::Test if !self.archive.is_empty() => return self.archived(Split::Test, count),
+            Part::Test => TEST_SEED,
+            Part::Validation if self.archive.is_empty() => VALIDATION_SEED,
+            Part::Train | Part::Validation => return Ok(PoseBatch::default()),
+        };
+        let mut rng = stream(seed, Purpose::Data, 0);
+        let poses = (0..count).map(|_| rotation::uniform(&mut rng)).collect();
+        Ok(rendered(self.solid, &self.view(), poses))
     }
-    Ok(PoseBatch { images, poses })
+
+    fn view(&self) -> View {
+        View { size: self.size, ..View::default() }
+    }
+
+    /// At most `most` pictures of a part of the archive.
+    fn archived(&self, split: Split, most: usize) -> Result<PoseBatch, PictureError> {
+        let Self { solid, archive: path, size } = *self;
+        let archive = Archive::open(Path::new(path))?;
+        let mut poses = archive.labels(split, solid)?;
+        match archive.check_action() {
+            Ok(Action::Right) => {}
+            Ok(Action::Left) => poses.iter_mut().for_each(|q| *q = conjugate(q)),
+            // Poses of a solid without symmetry list nothing that could tell.
+            Err(_) if solid.symmetry() == Symmetry::Trivial => {}
+            Err(e) => return Err(e.into()),
+        }
+        poses.truncate(most);
+        require_room(path, poses.len(), size)?;
+        let mut images = vec![0.0; poses.len() * size * size];
+        for (index, image) in images.chunks_exact_mut(size * size).enumerate() {
+            archive.image(split, solid, index)?.grey(size, image);
+        }
+        Ok(PoseBatch { images, poses })
+    }
 }
 
 /// A move of the picture that is a move of the pose: quarter turns about the line of sight, perhaps after a reflection.
@@ -241,14 +233,6 @@ impl Turn {
     pub fn all(mirror: bool) -> Vec<Turn> {
         let flips: &[bool] = if mirror { &[false, true] } else { &[false] };
         flips.iter().flat_map(|&flipped| (0..4).map(move |quarters| Turn { quarters, flipped })).collect()
-    }
-
-    /// The positions in which a picture is asked about: all that move its pose in a known way, or its own alone.
-    pub(crate) fn positions(config: &Config) -> Vec<Turn> {
-        match config.conditioned_on() {
-            Condition::Solid(solid) if config.symmetrised => Turn::all(solid.is_mirror_symmetric()),
-            _ => vec![Turn::NONE],
-        }
     }
 
     fn draw(mirror: bool, rng: &mut Rng) -> Turn {
@@ -307,7 +291,6 @@ fn turned(q: &Quaternion, angle: f64) -> Quaternion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pose::testing::on_solid;
     use mad_core::solids::SOLIDS;
 
     #[test]
@@ -332,12 +315,12 @@ mod tests {
 
     #[test]
     fn steps_have_their_own_pictures_and_tests_are_always_the_same() {
-        let (config, cone) = (on_solid("cone", "size = 16"), Solid::lookup("cone").unwrap());
-        let images = Pictures::of_solid(&config, cone).unwrap();
+        let cone = SolidPictures { solid: Solid::lookup("cone").unwrap(), archive: "", size: 16 };
+        let images = cone.training().unwrap();
         assert_eq!(images.batch(3, 1, 7), images.batch(3, 1, 7));
         assert_ne!(images.batch(3, 1, 7).poses, images.batch(3, 1, 8).poses);
-        let part = |part, count| part_of_solid(&config, cone, part, count).unwrap();
-        assert_eq!(part(Part::Test, 2).poses, part(Part::Test, 5).poses[..2]);
-        assert_ne!(part(Part::Test, 2).poses, part(Part::Validation, 2).poses);
+        let poses = |part, count| cone.part(part, count).unwrap().poses;
+        assert_eq!(poses(Part::Test, 2), poses(Part::Test, 5)[..2]);
+        assert_ne!(poses(Part::Test, 2), poses(Part::Validation, 2));
     }
 }

@@ -1,24 +1,19 @@
 //! Encoders that begin with what was learned on photographs.
 
 use super::PictureError;
-use crate::config::Config;
 use crate::vision::{
     Encoder,
     weights::{IMAGENET_DEVIATION, IMAGENET_MEAN, Tensors, fill, load},
 };
 use std::path::Path;
 
-/// The weights that the settings name, from the first layer of the encoder up to the one that gives its features; none if they
-/// name none.
+/// The weights in a file, from the first layer of the encoder up to the one that gives its features.
 ///
 /// # Numerics
 /// Trained weights expect (pixel − mean)/deviation, and pictures here are grey, from 0 to 1: scale and shift go into the first
 /// layer, with the mean over the colours. At the margins, where there are zeros instead of pixels, that is not quite the same.
-pub(crate) fn pretrained(config: &Config) -> Result<Vec<f32>, PictureError> {
-    if config.weights.is_empty() {
-        return Ok(Vec::new());
-    }
-    folded(&config.build_encoder(1), &load(Path::new(&config.weights))?)
+pub(crate) fn pretrained(encoder: &Encoder, file: &str) -> Result<Vec<f32>, PictureError> {
+    folded(encoder, &load(Path::new(file))?)
 }
 
 fn folded(encoder: &Encoder, tensors: &Tensors) -> Result<Vec<f32>, PictureError> {
@@ -44,13 +39,18 @@ fn folded(encoder: &Encoder, tensors: &Tensors) -> Result<Vec<f32>, PictureError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pose::testing::on_solid;
-    use crate::vision::weights::{NamedTensor, WeightsError};
+    use crate::vision::{
+        EncoderShape,
+        weights::{NamedTensor, WeightsError},
+    };
+
+    fn resnet() -> Encoder {
+        Encoder::new("resnet18", EncoderShape { size: 32, channels: 1, features: 1 }).unwrap()
+    }
 
     #[test]
     fn the_first_layer_takes_grey_pixels_as_they_are() {
-        let text = "encoder = 'resnet18'\nsize = 32";
-        let encoder = on_solid("cube", text).build_encoder(1);
+        let encoder = resnet();
         let mut tensors = Tensors::new();
         for slot in encoder.layout().slots().iter().filter(|slot| slot.name.ends_with(".weight")) {
             let [kernel, _, inputs, outputs] = slot.shape[..] else { continue };
@@ -90,10 +90,8 @@ mod tests {
     }
 
     #[test]
-    fn only_resnets_of_torchvision_take_weights() {
-        let missing = "encoder = 'resnet18'\nsize = 32\nweights = 'absent.pth'";
-        let config = on_solid("cube", missing);
-        assert!(matches!(pretrained(&config), Err(PictureError::Weights(WeightsError::Io { .. }))));
-        assert!(pretrained(&on_solid("cube", "")).unwrap().is_empty());
+    fn missing_files_are_errors_of_the_file_system() {
+        let missing = pretrained(&resnet(), "absent.pth");
+        assert!(matches!(missing, Err(PictureError::Weights(WeightsError::Io { .. }))));
     }
 }

@@ -4,35 +4,37 @@
 //! from what suits the manifold; the result is written into the run folder.
 
 mod activation;
+mod base;
 mod check;
+mod domain;
 mod error;
 mod hints;
 mod levels;
+mod methods;
 mod partial;
 mod recipe;
 mod settings;
+mod written;
 
+pub use base::BaseSpec;
+pub(crate) use check::require_distribution;
+pub use domain::{Domain, Form};
 pub use error::ConfigError;
-pub use levels::parse_levels;
+pub use levels::Levels;
+pub(crate) use methods::Learner;
+pub use methods::{METHODS, MethodEntry, MethodOption, MethodSpec};
 pub use partial::Partial;
-pub(crate) use recipe::FITTED_BASES;
 pub use recipe::{RECIPES, Recipe};
-pub use settings::{Domain, SETTINGS, Setting};
+pub use settings::{SETTINGS, Setting};
+pub use written::Written;
 
 use crate::{
-    condition::Condition,
-    method::{MIXTURE, MethodSpec},
+    condition::{Condition, PictureError, SolidPictures, pretrained},
     net::{self, Activation},
     optim::{Adam, Decline, Rate},
-    train::Training,
     vision,
 };
-use mad_core::{
-    estimate::version,
-    manifold::Manifold,
-    noise::{LevelDraw, NoiseRange},
-    table::SplitRule,
-};
+use mad_core::{estimate::version, manifold::Manifold, noise::NoiseRange, registry, table::SplitRule};
 use serde::{Deserialize, Serialize};
 
 /// Which weights a finished run answers with.
@@ -87,8 +89,8 @@ pub enum EmaStart {
 #[allow(missing_docs)]
 pub struct Config {
     pub manifold: String,
-    pub method: String,
-    pub base: String,
+    pub method: Written<MethodSpec>,
+    pub base: Written<BaseSpec>,
     pub recipe: String,
     pub steps: u64,
     pub batch: u64,
@@ -107,7 +109,7 @@ pub struct Config {
     pub ema_start: EmaStart,
     pub sigma_min: f64,
     pub sigma_max: f64,
-    pub levels: String,
+    pub levels: Written<Levels>,
     pub targets: Targets,
     pub network: String,
     pub width: u64,
@@ -115,7 +117,7 @@ pub struct Config {
     #[serde(with = "activation")]
     pub activation: Activation,
     pub input_gain: f64,
-    pub condition: String,
+    pub condition: Written<Condition>,
     pub condition_dropout: f64,
     pub archive: String,
     pub size: usize,
@@ -136,7 +138,7 @@ pub struct Config {
     pub bound_repeats: u64,
     pub select: Select,
     pub patience: u64,
-    pub split: String,
+    pub split: Written<SplitRule>,
     pub fresh: String,
     pub sampler: String,
     pub nfe: u64,
@@ -149,7 +151,7 @@ impl Config {
         Self::resolve_for(partial, manifold, None)
     }
 
-    /// As [`Config::resolve`], for so many distinct points: few of them are soon overfit.
+    /// As [`Config::resolve`], for this many distinct points: few of them are soon overfit.
     pub fn resolve_for(
         partial: &Partial,
         manifold: &dyn Manifold,
@@ -163,7 +165,7 @@ impl Config {
             }
             _ => asked.insert("manifold", manifold.spec(), "the manifold given"),
         }
-        let pictures = asked.condition()?.is_pictures();
+        let pictures = asked.condition().is_pictures();
         for setting in SETTINGS.iter().filter(|setting| partial.get(setting.name).is_some()) {
             asked.require_meaning(setting, pictures)?;
         }
@@ -180,7 +182,7 @@ impl Config {
     /// Reads a resolved `config.toml` back, with the same checks as user input.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, ConfigError> {
         let mut partial = Partial::from_toml(text, origin)?;
-        let pictures = partial.condition()?.is_pictures();
+        let pictures = partial.condition().is_pictures();
         for setting in SETTINGS {
             match (partial.get(setting.name), setting.unwritten(pictures)) {
                 (None, Some(value)) => partial.insert(setting.name, value, "defaults"),
@@ -198,14 +200,25 @@ impl Config {
         table.try_into().map_err(syntax)
     }
 
-    /// What the model is conditioned on.
-    pub fn conditioned_on(&self) -> Condition {
-        Condition::parse(&self.condition).expect("checked when the config was made")
-    }
-
     /// Whether the model sees pictures.
     pub fn is_on_pictures(&self) -> bool {
-        self.conditioned_on().is_pictures()
+        self.condition.is_pictures()
+    }
+
+    /// The pictures of a solid that the model sees, unless it sees others or none.
+    pub(crate) fn solid_pictures(&self) -> Option<SolidPictures<'_>> {
+        match *self.condition {
+            Condition::Solid(solid) => Some(SolidPictures { solid, archive: &self.archive, size: self.size }),
+            _ => None,
+        }
+    }
+
+    /// The first weights of the encoder of pictures; none if they are random.
+    pub(crate) fn pretrained(&self) -> Result<Vec<f32>, PictureError> {
+        match self.weights.as_str() {
+            "" => Ok(Vec::new()),
+            file => pretrained(&self.build_encoder(1), file),
+        }
     }
 
     /// The encoder of pictures, handing on this many numbers.
@@ -223,32 +236,16 @@ impl Config {
         NoiseRange { min: self.sigma_min, max: self.sigma_max }
     }
 
-    /// The method with its options.
-    pub fn method_spec(&self) -> MethodSpec {
-        MethodSpec::parse(&self.method).expect("checked when the config was made")
-    }
-
     /// Whether a mixture is the model itself: the usual one, of one size.
     pub fn is_plain_mixture(&self) -> bool {
-        self.method_spec().entry.name == MIXTURE.name
+        self.method.entry.own_base == Some(BaseSpec::Mixture)
     }
 
     /// Version of the fit that the run rests on; `None` if nothing is fitted before its first step.
     pub fn fit_version(&self) -> Option<u32> {
-        let fitted = [&self.base, &self.method].iter().any(|name| FITTED_BASES.contains(&name.as_str()));
         // As a method of its own a mixture is of one size.
-        let stacked = self.base == FITTED_BASES[0] && !self.is_plain_mixture();
-        fitted.then(|| version(stacked))
-    }
-
-    /// How rows are divided.
-    pub fn split_rule(&self) -> SplitRule {
-        self.split.parse().expect("checked when the config was made")
-    }
-
-    /// How training draws noise levels.
-    pub fn level_draw(&self) -> LevelDraw {
-        parse_levels(&self.levels).expect("checked when the config was made")
+        let stacked = *self.base == BaseSpec::Mixture && !self.is_plain_mixture();
+        self.base.is_fitted().then(|| version(stacked))
     }
 
     /// The learning rate of each step.
@@ -276,36 +273,12 @@ impl Config {
         }
     }
 
-    /// How the run is trained, whatever it learns.
-    pub fn training(&self) -> Training {
-        Training {
-            seed: self.seed,
-            steps: self.steps,
-            rate: self.rate(),
-            adam: self.adam(),
-            log_every: self.log_every,
-            evaluate_every: self.evaluate_every,
-            checkpoint_every: self.checkpoint_every,
-            keep_checkpoints: self.keep_checkpoints,
-            select: self.select,
-            patience: self.patience,
-        }
-    }
-
     /// The network for points of `dim` coordinates and conditions of `condition` numbers.
     pub fn model(&self, dim: usize, condition: usize) -> net::Model {
-        let entry = net::lookup(&self.network).expect("checked when the config was made");
-        net::Model::new(
-            entry,
-            net::Shape {
-                dim,
-                condition,
-                width: self.width as usize,
-                depth: self.depth as usize,
-                activation: self.activation,
-                input_gain: self.input_gain,
-            },
-        )
+        let entry = registry::find(net::NETWORKS, &self.network).expect("checked when the config was made");
+        let (width, depth) = (self.width as usize, self.depth as usize);
+        let (activation, input_gain) = (self.activation, self.input_gain);
+        net::Model::new(entry, net::Shape { dim, condition, width, depth, activation, input_gain })
     }
 
     /// Settings whose values differ between two configs and would change the weights, with both values.

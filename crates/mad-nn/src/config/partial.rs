@@ -1,7 +1,8 @@
 //! Settings somebody asked for, each checked when it arrives.
 
-use super::{ConfigError, Domain, Setting, settings::admit};
+use super::{ConfigError, Domain, SETTINGS, Setting, settings::admit};
 use crate::condition::Condition;
+use mad_core::registry;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -54,8 +55,8 @@ impl Partial {
             return Err(ConfigError::LineBreak { key: key.into() });
         }
         let parsed = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
-        let text_wanted = Setting::lookup(key)
-            .is_some_and(|setting| !matches!(setting.domain, Domain::Count(..) | Domain::Number(..) | Domain::Flag));
+        let text_wanted = registry::find(SETTINGS, key)
+            .is_ok_and(|setting| !matches!(setting.domain, Domain::Count(..) | Domain::Number(..) | Domain::Flag));
         let value = match parsed {
             Some(Value::String(v)) => Value::String(v),
             Some(v @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_))) if !text_wanted => v,
@@ -96,14 +97,9 @@ impl Partial {
     }
 
     /// What the model is to be conditioned on.
-    pub fn condition(&self) -> Result<Condition, ConfigError> {
+    pub fn condition(&self) -> Condition {
         let text = self.get("condition").and_then(Value::as_str).unwrap_or_default();
-        Condition::parse(text).map_err(|allowed| ConfigError::Value {
-            origin: self.origin("condition"),
-            key: "condition",
-            value: text.into(),
-            allowed,
-        })
+        text.parse().expect("checked when it was set")
     }
 
     /// Refuses a setting that means nothing to runs on points, or on pictures.

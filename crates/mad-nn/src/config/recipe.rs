@@ -1,8 +1,7 @@
 //! Where settings come from that nobody gave.
 
-use super::{ConfigError, Partial, SETTINGS, hints::Hints};
+use super::{BaseSpec, ConfigError, METHODS, MethodSpec, Partial, SETTINGS, hints::Hints};
 use crate::condition::Condition;
-use crate::method::{METHODS, MethodSpec};
 use mad_core::{manifold::Manifold, sample};
 use toml::{Table, Value};
 
@@ -106,16 +105,13 @@ const FEW_POINTS: usize = 2000;
 /// Largest input gain for few points.
 const GAIN_OF_FEW: f64 = 2.0;
 
-/// Base measures that are fitted to the data.
-pub(crate) const FITTED_BASES: [&str; 2] = ["mixture", "kde"];
-
-/// From so many distinct points on a base is fitted by itself: fewer do not tell sizes of mixtures apart.
-const FITTED_BY_ITSELF: usize = 200;
+/// From this many distinct points on a base is fitted by default: fewer do not tell sizes of mixtures apart.
+const FITTED_BY_DEFAULT: usize = 200;
 
 /// A complete table of settings.
 pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<usize>) -> Result<Table, ConfigError> {
     let recipe = recipe_of(asked)?;
-    let condition = asked.condition()?;
+    let condition = asked.condition();
     if condition.is_pictures() {
         return on_pictures(asked, recipe, &condition);
     }
@@ -137,21 +133,18 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
     if odd {
         settings.insert("network", "odd-mlp", "manifold");
     }
-    let base = match asked.get("base").and_then(Value::as_str) {
-        Some(base) => base,
-        None if is_best_fitted(asked, distinct) && hints.fitted.is_some() => {
-            settings.insert("base", FITTED_BASES[0], "manifold");
-            FITTED_BASES[0]
-        }
-        None => "",
-    };
+    if is_best_fitted(asked, distinct) && hints.fitted.is_some() {
+        settings.insert("base", "mixture", "manifold");
+    }
+    let base = asked.get("base").or(settings.get("base")).and_then(Value::as_str);
+    let fits_base = base.and_then(|base| base.parse().ok()).is_some_and(BaseSpec::is_fitted);
     // A base that knows no condition leaves the coarse part to the network, too.
-    let fitted = hints.fitted.filter(|_| FITTED_BASES.contains(&base) && word(asked, "condition").is_none());
+    let fitted = hints.fitted.filter(|_| fits_base && word(asked, "condition").is_none());
     if let Some(fitted) = fitted {
         settings.insert("sigma_max", fitted.sigma_max, "fitted base");
         settings.insert("input_gain", fitted.input_gain, "fitted base");
         settings.insert("learning_rate", fitted.learning_rate, "fitted base");
-        // Patience is counted in sixteenths of the usual training. Rows that never come again are not learned by heart.
+        // Patience is counted in sixteenths of the usual training. Rows that never come again are not overfit.
         if is_usual(asked)
             && word(asked, "fresh").is_none()
             && asked.get("select").is_none()
@@ -160,12 +153,9 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
             settings.insert("patience", fitted.patience as i64, "fitted base");
         }
     }
-    let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
-    let spec = MethodSpec::parse(method).ok();
-    if let Some(spec) = &spec {
-        settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
-    }
+    let spec = method(asked);
     let name = recipe.name;
+    settings = settings.merge(Partial::from_toml(spec.entry.settings, spec.entry.name)?);
     settings = settings.merge(Partial::from_toml(recipe.settings, recipe.name)?);
     if name == "paper-dsm" {
         settings.insert("method", "dsm", name);
@@ -174,19 +164,15 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
         settings.insert("network", "antisymmetric-mlp", name);
     }
     settings = settings.merge(asked.clone());
-    if spec.is_some_and(|spec| spec.entry.method.own_base().is_some()) {
+    if spec.entry.own_base.is_some() {
         // Nothing is learned, so that steps would be idle ones: none of them whatever was asked, as an experiment asks the same of
         // all its methods.
-        settings.insert("steps", 0i64, method);
-        settings.insert("warmup", 0i64, method);
+        settings.insert("steps", 0i64, spec.entry.name);
+        settings.insert("warmup", 0i64, spec.entry.name);
     }
-    let steps = settings.get("steps").and_then(Value::as_integer).unwrap_or(0);
-    if asked.get("warmup").is_none() {
-        let warmup = settings.get("warmup").and_then(Value::as_integer).unwrap_or(0);
-        settings.insert("warmup", warmup.min(steps), "defaults");
-    }
-    // An eighth of the run between validations, a quarter between checkpoints. Beside a fitted base the best step comes early.
-    let validations = if few || FITTED_BASES.contains(&base) { 16 } else { 8 };
+    let steps = limit_warmup(&mut settings, asked);
+    // An eighth of the run between validations, a quarter between checkpoints. With a fitted base the best step comes early.
+    let validations = if few || fits_base { 16 } else { 8 };
     let parts = [("evaluate_every", (steps / validations).max(1)), ("checkpoint_every", (steps / 4).max(1))];
     for (key, value) in parts {
         if settings.get(key).is_none() {
@@ -205,6 +191,22 @@ pub(super) fn fill(asked: &Partial, manifold: &dyn Manifold, distinct: Option<us
     Ok(settings.into_table())
 }
 
+/// The method asked for, or the default one.
+fn method(asked: &Partial) -> MethodSpec {
+    let text = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
+    text.parse().expect("checked when it was set")
+}
+
+/// Shortens a warm-up that nobody asked for to the steps of the run, and returns these.
+fn limit_warmup(settings: &mut Partial, asked: &Partial) -> i64 {
+    let integer = |key: &str| settings.get(key).and_then(Value::as_integer).unwrap_or(0);
+    let (steps, warmup) = (integer("steps"), integer("warmup"));
+    if asked.get("warmup").is_none() {
+        settings.insert("warmup", warmup.min(steps), "defaults");
+    }
+    steps
+}
+
 /// Defaults of the table, for runs on points or on pictures.
 fn defaults(pictures: bool) -> Partial {
     let mut settings = Partial::new();
@@ -219,7 +221,7 @@ fn defaults(pictures: bool) -> Partial {
 /// The recipe that is asked for, which must be for the kind of run.
 fn recipe_of(asked: &Partial) -> Result<&'static Recipe, ConfigError> {
     let name = asked.get("recipe").and_then(Value::as_str).unwrap_or(RECIPES[0].name);
-    let pictures = asked.condition()?.is_pictures();
+    let pictures = asked.condition().is_pictures();
     let fits = |recipe: &&Recipe| recipe.pictures.is_none_or(|kind| kind == pictures);
     RECIPES.iter().filter(fits).find(|recipe| recipe.name == name).ok_or_else(|| {
         let names: Vec<_> = RECIPES.iter().filter(fits).map(|recipe| recipe.name).collect();
@@ -239,10 +241,8 @@ fn on_pictures(asked: &Partial, recipe: &Recipe, condition: &Condition) -> Resul
         // Nothing is known of the light in other pictures, so that moved ones need not be pictures of moved poses.
         settings.insert("symmetrised", false, "pictures of files");
     }
-    let method = asked.get("method").and_then(Value::as_str).unwrap_or(METHODS[0].name);
-    if let Ok(spec) = MethodSpec::parse(method) {
-        settings = settings.merge(Partial::from_toml(spec.entry.method.settings(), spec.entry.name)?);
-    }
+    let entry = method(asked).entry;
+    settings = settings.merge(Partial::from_toml(entry.settings, entry.name)?);
     let wanted = asked.get("targets").and_then(Value::as_str);
     if wanted == Some("canonical") {
         // Single points look uniform only under much more noise than whole orbits.
@@ -255,23 +255,21 @@ fn on_pictures(asked: &Partial, recipe: &Recipe, condition: &Condition) -> Resul
         settings.insert("nfe", entry.nfe as i64, "sampler");
     }
     settings = settings.merge(chosen);
-    let steps = settings.integer("steps").unwrap_or(0);
-    if asked.get("warmup").is_none() {
-        let warmup = settings.integer("warmup").unwrap_or(0).min(steps);
-        settings.insert("warmup", warmup as i64, "defaults");
-    }
+    let steps = limit_warmup(&mut settings, asked);
     if settings.get("evaluate_every").is_none() {
-        settings.insert("evaluate_every", (steps / 8).max(1) as i64, "defaults");
+        settings.insert("evaluate_every", (steps / 8).max(1), "defaults");
     }
     Ok(settings.into_table())
 }
 
-/// Whether a run is of the kind that a fitted base was measured to be best for: MAD with its usual settings on rows of a file.
+/// Whether nobody chose a base, and the run is of the kind that a fitted one was measured to be best for: MAD with its usual
+/// settings on rows of a file.
 fn is_best_fitted(asked: &Partial, distinct: Option<usize>) -> bool {
-    is_usual(asked)
+    asked.get("base").is_none()
+        && is_usual(asked)
         && word(asked, "condition").is_none()
         && word(asked, "fresh").is_none()
-        && distinct.is_some_and(|points| points >= FITTED_BY_ITSELF)
+        && distinct.is_some_and(|points| points >= FITTED_BY_DEFAULT)
 }
 
 /// Whether the first method is trained by the first recipe.
@@ -301,7 +299,7 @@ mod tests {
     /// All other settings are the same as well, and with them the ids of jobs.
     #[test]
     fn methods_without_a_network_have_no_steps_whatever_is_asked() {
-        let without = METHODS.iter().filter(|entry| entry.method.own_base().is_some());
+        let without = METHODS.iter().filter(|entry| entry.own_base.is_some());
         let names: Vec<_> = without.map(|entry| entry.name).collect();
         assert!(["kde", "mixture"].iter().all(|name| names.contains(name)), "{names:?}");
         for name in names {
@@ -331,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_base_is_fitted_where_that_was_measured_to_be_best() {
-        let base = |spec: &str, settings: &str, distinct| config(spec, settings, distinct).base;
+        let base = |spec: &str, settings: &str, distinct| config(spec, settings, distinct).base.to_string();
         assert_eq!(base("sphere:2", "", Some(5000)), "mixture");
         assert_eq!(base("sphere:2", "method = 'mad'\nsteps = 3", Some(267)), "mixture");
         assert_eq!(base("so3", "", Some(5000)), "mixture");

@@ -1,34 +1,16 @@
 //! The table of settings: name, meaning, domain, and what each is where nobody chooses it.
 
-use super::{ConfigError, RECIPES, activation::ACTIVATIONS, levels::parse_levels};
-use crate::{
-    method::{METHODS, MethodSpec},
-    net::NETWORKS,
-    vision::ENCODERS,
+use super::{
+    ConfigError, RECIPES,
+    activation::ACTIVATIONS,
+    domain::{Domain, Form},
 };
-use mad_core::{sample::SAMPLERS, table::SplitRule};
+use crate::{net::NETWORKS, vision::ENCODERS};
+use mad_core::{
+    registry::{self, Named},
+    sample::SAMPLERS,
+};
 use toml::Value;
-
-/// Values a setting may have.
-#[derive(Debug, Clone, Copy)]
-pub enum Domain {
-    /// A whole number in a closed range.
-    Count(u64, u64),
-    /// A number in a closed range.
-    Number(f64, f64),
-    /// One of these words.
-    Choice(fn() -> Vec<&'static str>),
-    /// A way of drawing noise levels.
-    Levels,
-    /// A method, perhaps with options.
-    Method,
-    /// A way to divide rows.
-    Split,
-    /// Yes or no.
-    Flag,
-    /// Any text up to 4096 bytes.
-    Text,
-}
 
 /// What a setting is if neither the user nor the recipe chooses it.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +76,11 @@ impl Setting {
         Setting { optional: true, ..self }
     }
 
+    /// Its domain in words.
+    pub fn allowed(&self) -> String {
+        self.domain.allowed()
+    }
+
     fn default(&self, pictures: bool) -> Default {
         if pictures { self.pictures } else { self.points }
     }
@@ -106,7 +93,7 @@ impl Setting {
     /// The default on points, or on pictures, unless it follows from other settings.
     pub fn default_value(&self, pictures: bool) -> Option<Value> {
         match self.default(pictures) {
-            Default::Is(text) => Some(parsed(text)),
+            Default::Is(text) => Some(literal(text)),
             Default::Derived | Default::Unused(_) => None,
         }
     }
@@ -114,8 +101,8 @@ impl Setting {
     /// The value that a file which does not name the setting stands for; `None` if every file must name it.
     pub(super) fn unwritten(&self, pictures: bool) -> Option<Value> {
         match self.default(pictures) {
-            Default::Unused(text) => Some(parsed(text)),
-            Default::Is(text) => self.optional.then(|| parsed(text)),
+            Default::Unused(text) => Some(literal(text)),
+            Default::Is(text) => self.optional.then(|| literal(text)),
             Default::Derived => None,
         }
     }
@@ -127,7 +114,7 @@ impl Setting {
 }
 
 /// A value of the table.
-fn parsed(text: &str) -> Value {
+fn literal(text: &str) -> Value {
     let table: toml::Table = format!("v = {text}").parse().expect("values of the table are TOML");
     table["v"].clone()
 }
@@ -135,10 +122,10 @@ fn parsed(text: &str) -> Value {
 /// All settings, in the order in which they are written.
 pub const SETTINGS: &[Setting] = &[
     Setting::new("manifold", Domain::Text, "the set the data lie on, such as sphere:2"),
-    Setting::new("method", Domain::Method, "what is learned and how").usually("'mad'"),
+    Setting::new("method", Domain::Form(Form::METHOD), "what is learned and how").usually("'mad'"),
     Setting::new(
         "base",
-        Domain::Text,
+        Domain::Form(Form::BASE),
         "base measure: default (the manifold's own), uniform, mixture or kde (fitted to the data), mixture:FILE",
     )
     .usually("'default'")
@@ -188,7 +175,7 @@ pub const SETTINGS: &[Setting] = &[
     .usually("'warm'"),
     Setting::new("sigma_min", Domain::Number(1e-8, 1e6), "smallest noise level").on_pictures("0.005"),
     Setting::new("sigma_max", Domain::Number(1e-8, 1e6), "largest noise level").on_pictures("0.7"),
-    Setting::new("levels", Domain::Levels, "how training draws noise levels").on_pictures("'log-uniform'"),
+    Setting::new("levels", Domain::Form(Form::LEVELS), "how training draws noise levels").on_pictures("'log-uniform'"),
     Setting::new(
         "targets",
         Domain::Choice(|| vec!["single", "averaged", "auto", "canonical", "orbit"]),
@@ -214,7 +201,7 @@ pub const SETTINGS: &[Setting] = &[
         .not_on_pictures("1.0"),
     Setting::new(
         "condition",
-        Domain::Text,
+        Domain::Form(Form::CONDITION),
         "columns the model is conditioned on, separated by commas; picture=COLUMN for pictures whose files a column names, \
          picture=symsol:SOLID for pictures of a solid",
     )
@@ -289,7 +276,7 @@ pub const SETTINGS: &[Setting] = &[
         .usually("'best'"),
     Setting::new("patience", Domain::Count(0, 1_000_000), "validations without progress before stopping; 0 for never")
         .usually("0"),
-    Setting::new("split", Domain::Split, "how rows are divided into training, validation and test part")
+    Setting::new("split", Domain::Form(Form::SPLIT), "how rows are divided into training, validation and test part")
         .usually("'distinct'"),
     Setting::new(
         "fresh",
@@ -318,72 +305,27 @@ pub const SETTINGS: &[Setting] = &[
     .optional(),
 ];
 
-impl Setting {
-    /// The setting called `name`.
-    pub fn lookup(name: &str) -> Option<&'static Setting> {
-        SETTINGS.iter().find(|setting| setting.name == name)
-    }
+impl Named for Setting {
+    const KIND: &'static str = "setting";
 
-    /// The value in its usual form, or `None` if it is not in the domain.
-    pub(crate) fn check(&self, value: &Value) -> Option<Value> {
-        match (self.domain, value) {
-            (Domain::Count(min, max), Value::Integer(v)) => {
-                u64::try_from(*v).ok().filter(|v| (min..=max).contains(v)).map(|_| value.clone())
-            }
-            (Domain::Number(min, max), Value::Integer(v)) => {
-                Some(*v as f64).filter(|v| (min..=max).contains(v)).map(Value::Float)
-            }
-            (Domain::Number(min, max), Value::Float(v)) => (min..=max).contains(v).then(|| value.clone()),
-            (Domain::Choice(words), Value::String(v)) => words().contains(&v.as_str()).then(|| value.clone()),
-            (Domain::Levels, Value::String(v)) => parse_levels(v).map(|_| value.clone()),
-            (Domain::Method, Value::String(v)) => MethodSpec::parse(v).is_ok().then(|| value.clone()),
-            (Domain::Split, Value::String(v)) => v.parse().ok().map(|rule: SplitRule| Value::String(rule.to_string())),
-            (Domain::Flag, Value::Boolean(_)) => Some(value.clone()),
-            (Domain::Text, Value::String(v)) => (v.len() <= 4096).then(|| value.clone()),
-            _ => None,
-        }
-    }
-
-    /// The domain in words.
-    pub fn allowed(&self) -> String {
-        match self.domain {
-            Domain::Count(min, max) => format!("a whole number from {min} to {max}"),
-            Domain::Number(min, max) => format!("a number from {min} to {max}"),
-            Domain::Choice(words) => words().join(", "),
-            Domain::Levels => "log-uniform, scales:N (N from 2 to 100000), log-normal:MEAN,STD (STD > 0)".into(),
-            Domain::Method => {
-                let names: Vec<_> = METHODS.iter().map(|m| m.name).collect();
-                format!("{}, perhaps with options such as rsgm:loss=dsmv", names.join(", "))
-            }
-            Domain::Split => SplitRule::KNOWN.into(),
-            Domain::Flag => "true, false".into(),
-            Domain::Text => "text of at most 4096 bytes".into(),
-        }
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 
 /// The setting called `name` and the value in its usual form.
 pub(super) fn admit(name: &str, value: &Value, origin: &str) -> Result<(&'static str, Value), ConfigError> {
-    let Some(setting) = Setting::lookup(name) else {
-        return Err(ConfigError::UnknownKey { origin: origin.into(), key: name.into(), nearest: nearest(name) });
-    };
-    let checked = setting.check(value).ok_or_else(|| {
+    let setting = registry::find(SETTINGS, name).map_err(|_| ConfigError::UnknownKey {
+        origin: origin.into(),
+        key: name.into(),
+        nearest: registry::nearest(&name.replace('-', "_"), SETTINGS.iter().map(|setting| setting.name)),
+    })?;
+    let checked = setting.domain.check(value).map_err(|allowed| {
         let shown = value.to_string();
         let value = if shown.len() > 80 { format!("{}…", shown.chars().take(80).collect::<String>()) } else { shown };
-        ConfigError::Value { origin: origin.into(), key: setting.name, value, allowed: setting.allowed() }
+        ConfigError::Value { origin: origin.into(), key: setting.name, value, allowed }
     })?;
     Ok((setting.name, checked))
-}
-
-/// The setting that is nearly called `name`.
-fn nearest(name: &str) -> Option<&'static str> {
-    let name = name.to_lowercase().replace('-', "_");
-    SETTINGS
-        .iter()
-        .map(|setting| (strsim::jaro_winkler(setting.name, &name), setting.name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]
@@ -399,7 +341,7 @@ mod tests {
         for setting in SETTINGS {
             for pictures in [false, true] {
                 let value = setting.default_value(pictures).or_else(|| setting.unwritten(pictures));
-                assert!(value.is_none_or(|value| setting.check(&value) == Some(value)), "{}", setting.name);
+                assert!(value.is_none_or(|value| setting.domain.check(&value) == Ok(value)), "{}", setting.name);
             }
         }
     }

@@ -1,13 +1,14 @@
 //! What a practitioner would use: kernel density estimates and mixtures fitted by expectation maximisation, without a network.
 
 use super::{
-    Fitted, Graded, Likelihood, Method, MethodEntry, Objective, SampleRequest, Sampled, fitted::no_walk,
-    validation::summary,
+    Fitted, Graded, Likelihood, Method, Objective, SampleRequest, Sampled, Validation,
+    fitted::no_walk,
+    validation::{log_weights, of_ratios},
 };
 use crate::{
     net::Layout,
-    run::{Part, Run, RunError},
-    train::Validation,
+    parts::Part,
+    run::{Run, RunError},
 };
 use burn::tensor::Device;
 use mad_core::{
@@ -17,58 +18,30 @@ use mad_core::{
     metrics::Drift,
     sample::{SampleError, Samples, in_blocks},
 };
-use rayon::prelude::*;
 use std::{ops::ControlFlow, sync::Arc};
 
-/// A kernel density estimate.
-pub const KDE: MethodEntry = MethodEntry {
-    name: "kde",
-    summary: "kernel density estimate: a von Mises-Fisher kernel at every training point, bandwidth by cross-validation",
-    method: &BaseOnly { name: "kde", settings: "base = 'kde'" },
-};
-
-/// A mixture by expectation maximisation.
-pub const MIXTURE: MethodEntry = MethodEntry {
-    name: "mixture",
-    summary: "mixture of von Mises-Fisher densities by expectation maximisation, size by validation; no network",
-    method: &BaseOnly { name: "mixture", settings: "base = 'mixture'" },
-};
-
 /// The base measure of a run is all there is.
-#[derive(Debug)]
-struct BaseOnly {
-    /// Of the method and of its base.
-    name: &'static str,
-    settings: &'static str,
-}
+pub(super) struct BaseOnly;
 
 impl Method for BaseOnly {
-    fn settings(&self) -> &'static str {
-        self.settings
-    }
-
-    fn own_base(&self) -> Option<&'static str> {
-        Some(self.name)
-    }
-
     fn layout(&self, _run: &Run) -> Layout {
         Layout::empty()
     }
 
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
         let validation = run.part(Part::Validation)?;
-        Ok(Box::new(NothingToLearn { layout: Layout::empty(), model: self.model(run), validation }))
+        Ok(Box::new(NothingToLearn { layout: Layout::empty(), model: BaseModel::of(run), validation }))
     }
 
     fn fitted(&self, run: &Run, _weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
-        Ok(Box::new(self.model(run)))
+        Ok(Box::new(BaseModel::of(run)))
     }
 }
 
-impl BaseOnly {
-    fn model(&self, run: &Run) -> BaseModel {
-        BaseModel {
-            name: self.name,
+impl BaseModel {
+    fn of(run: &Run) -> Self {
+        Self {
+            name: run.config().method.entry.name,
             base: run.base().clone(),
             manifold: run.manifold().clone(),
             log_jacobian: run.columns().points.log_jacobian(),
@@ -100,9 +73,8 @@ impl Objective for NothingToLearn {
         if self.validation.is_empty() {
             return None;
         }
-        let base = self.model.base.as_ref();
-        let log_density: Vec<f64> = self.validation.par_rows().map(|x| base.log_weight(x)).collect();
-        Some(summary(step, &log_density, &self.validation, base))
+        let weights = log_weights(self.model.base.as_ref(), &self.validation);
+        Some(Validation { is_bound: false, ..of_ratios(step, &vec![0.0; weights.len()], &weights) })
     }
 }
 
@@ -135,7 +107,7 @@ impl Fitted for BaseModel {
     }
 
     fn log_density(&self, points: &Points, _steps: usize) -> Vec<f64> {
-        points.par_rows().map(|x| self.base.log_weight(x) + self.log_jacobian).collect()
+        self.log_density_with(points, &log_weights(self.base.as_ref(), points), 0)
     }
 
     fn log_density_with(&self, _points: &Points, log_weights: &[f64], _steps: usize) -> Vec<f64> {

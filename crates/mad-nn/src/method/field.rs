@@ -1,6 +1,5 @@
 //! A network whose answer is a tangent vector: X(x, t) = Σ fᵢ(x, t) Xᵢ(x).
 
-use super::MethodSpec;
 use crate::{
     bridge,
     config::Config,
@@ -288,26 +287,6 @@ impl TangentField for LearnedField {
     fn with_divergence(&self, x: &Points, t: f64) -> (Points, Vec<f64>) {
         self.all(x, t, true)
     }
-}
-
-/// Words for generators.
-pub(super) fn generators() -> Vec<&'static str> {
-    std::iter::once("auto").chain(Generator::ALL.map(|(name, _)| name)).collect()
-}
-
-/// Why there is no tangent field of this kind on `manifold`.
-pub(super) fn refuses(spec: &MethodSpec, manifold: &dyn Manifold, generator: &str) -> Option<String> {
-    let name = spec.entry.name;
-    let Some(spheres) = Spheres::of(manifold) else {
-        return Some(format!("{name} needs geodesics, which are known on spheres, so3, tori and products of these"));
-    };
-    let chosen = Generator::ALL.iter().find(|(known, _)| *known == generator);
-    chosen.filter(|(_, generator)| !generator.suits(&spheres)).map(|(word, _)| match *word {
-        "ambient" => {
-            "generator ambient does not know that q and -q are one rotation; use lie-algebra or div-free".into()
-        }
-        word => format!("generator {word} is defined on rotations only"),
-    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What runs of tangent fields and of flows share: their rows, their validation, and samples that never leave the set.
 
-use super::{Fresh, Rows, validation::summary};
+use super::{Fresh, Rows, Validation, validation::summary};
 use crate::{
     config::Config,
-    run::{Part, Run, RunError},
-    train::Validation,
+    parts::Part,
+    run::{Run, RunError},
 };
 use mad_core::{
     Points,
@@ -55,11 +55,11 @@ impl<'a> FieldRun<'a> {
     }
 }
 
-/// Samples that begin as draws of a known law on the set and never leave the set.
+/// Samples that begin as draws of a known distribution on the set and never leave the set.
 pub(super) struct Carried<'a> {
     pub(super) method: &'static str,
     pub(super) manifold: &'a dyn Manifold,
-    pub(super) law: &'a dyn BaseMeasure,
+    pub(super) start: &'a dyn BaseMeasure,
 }
 
 impl Carried<'_> {
@@ -73,7 +73,7 @@ impl Carried<'_> {
     ) -> Result<Drift, SampleError> {
         in_blocks(n, seed, sink, |first, rows, rng| {
             let mut points = Points::zeros(rows, self.manifold.ambient_dim());
-            points.rows_mut().for_each(|x| self.law.sample(rng, x));
+            points.rows_mut().for_each(|x| self.start.sample(rng, x));
             carry(&mut points, rng);
             match points.as_slice().iter().position(|x| !x.is_finite()) {
                 Some(place) => {

@@ -1,7 +1,6 @@
-//! Methods: what is learned, how it is trained, and how a trained model answers.
+//! Methods: how each of [`METHODS`] is trained, and how a trained model answers.
 //!
-//! Denoising methods differ in their anchor alone. Rivals of the MAD paper bring a loss and answers of their own; run folders,
-//! optimiser, checkpoints, metrics and commands are the same for all.
+//! Denoising methods differ in their anchor alone. The baselines of the MAD paper have a loss and answers of their own.
 
 mod base_only;
 mod denoising;
@@ -9,32 +8,29 @@ mod fff;
 mod field;
 mod field_run;
 mod fitted;
-mod options;
+pub mod pose;
 mod rfm;
 mod rows;
 mod rsgm;
 mod validation;
 
-pub use base_only::MIXTURE;
-pub(crate) use denoising::walk;
+pub use crate::config::{METHODS, MethodEntry, MethodOption, MethodSpec};
 pub use denoising::{Batch, BatchSource, Denoising, gradient};
 pub use field::{FieldNetwork, LearnedField};
-pub(crate) use fitted::no_walk;
 pub use fitted::{Fitted, Likelihood, SampleRequest, Sampled};
-pub use options::{MethodOption, MethodSpec};
-pub(crate) use rows::require_law;
 pub use rows::{Fresh, Rows};
+pub use validation::Validation;
 
 use crate::{
-    condition::Kind,
-    config::Config,
+    LearnedDenoiser,
+    checkpoint::{self, CheckpointError, State},
+    config::{Config, Learner},
     net::Layout,
-    pose::{self, PoseModel},
     run::{Run, RunError},
-    train::Validation,
 };
 use burn::tensor::Device;
-use mad_core::{manifold::Manifold, noise::Anchor, rotation::Symmetry};
+use mad_core::{noise::Anchor, rotation::Symmetry};
+use pose::PoseModel;
 
 /// The loss of one step with its gradient.
 #[derive(Debug, Clone)]
@@ -59,44 +55,24 @@ pub trait Objective: Send + Sync {
     fn gradient(&self, weights: &mut Vec<f32>, step: u64, device: &Device) -> Graded;
 
     /// Score of these weights on the validation part, if there is one.
-    fn validate(&self, weights: &[f32], step: u64) -> Option<Validation>;
-}
-
-/// The anchor of a run.
-pub type AnchorOf = fn(&Run) -> Result<Anchor, RunError>;
-
-/// How a kind of model is trained and asked.
-pub trait Method: std::fmt::Debug + Send + Sync {
-    /// Options of the method, written as `name:option=value,…`.
-    fn options(&self) -> &'static [MethodOption] {
-        &[]
-    }
-
-    /// Settings that suit the method better than the manifold's own, as TOML.
-    fn settings(&self) -> &'static str {
-        ""
-    }
-
-    /// Why the method cannot be used on `manifold`, if so.
-    fn refuses(&self, _spec: &MethodSpec, _manifold: &dyn Manifold) -> Option<String> {
+    fn validate(&self, _weights: &[f32], _step: u64) -> Option<Validation> {
         None
     }
+}
 
+/// How a kind of model is trained and evaluated.
+trait Method: Sync {
     /// Names and shapes of all weights.
     fn layout(&self, run: &Run) -> Layout;
 
-    /// The anchor of a denoiser D = m + σ F; `None` for methods that learn something else. Those build on no base measure.
-    fn anchor(&self) -> Option<AnchorOf> {
-        None
-    }
+    /// What a run of this method minimises.
+    fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError>;
 
-    /// The conditions it takes.
-    fn conditions(&self) -> &'static [Kind] {
-        &[Kind::Nothing]
-    }
+    /// The model with these weights.
+    fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError>;
 
-    /// The setting of a run on pictures that it cannot work with, and why.
-    fn refuses_settings(&self, _config: &Config) -> Option<(&'static str, String)> {
+    /// The anchor of a denoiser D = m + σ F; `None` for methods that learn something else.
+    fn anchor(&self, _run: &Run) -> Option<Result<Anchor, RunError>> {
         None
     }
 
@@ -104,47 +80,78 @@ pub trait Method: std::fmt::Debug + Send + Sync {
     fn poses(&self, _config: &Config, _symmetry: Symmetry) -> Option<Box<dyn PoseModel>> {
         None
     }
+}
 
-    /// The base measure that is the whole model, for methods without a network. Their runs have no steps.
-    fn own_base(&self) -> Option<&'static str> {
-        None
+/// The implementation that the settings name.
+fn method_of(config: &Config) -> &'static dyn Method {
+    match config.method.entry.learner {
+        Learner::Mad => &denoising::MAD,
+        Learner::Dsm => &denoising::DSM,
+        Learner::Skip => &denoising::SKIP,
+        Learner::Rsgm => &rsgm::Rsgm,
+        Learner::FlowMatching => &rfm::FlowMatching,
+        Learner::FreeForm => &fff::FreeForm,
+        Learner::BaseOnly => &base_only::BaseOnly,
+        Learner::Embedding => &pose::EMBEDDING,
+        Learner::ImplicitPdf => &pose::IMPLICIT_PDF,
+        Learner::RotationFlow => &pose::ROTATION_FLOW,
+        Learner::Bingham => &pose::BINGHAM,
+    }
+}
+
+impl Run {
+    /// Names and shapes of all weights.
+    pub fn layout(&self) -> Layout {
+        method_of(self.config()).layout(self)
     }
 
-    /// What a run of this method minimises.
-    fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError>;
+    /// What the run minimises.
+    pub fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
+        method_of(self.config()).objective(self)
+    }
 
-    /// The model with these weights.
-    fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError>;
-}
+    /// The state after `step` steps.
+    pub fn state(&self, step: u64) -> Result<State, CheckpointError> {
+        checkpoint::load(&self.checkpoints(), step, &self.layout(), &self.identity())
+    }
 
-/// One line of [`METHODS`].
-#[derive(Debug, Clone, Copy)]
-pub struct MethodEntry {
-    /// Name in commands and configs.
-    pub name: &'static str,
-    /// One line for lists.
-    pub summary: &'static str,
-    /// The method.
-    pub method: &'static dyn Method,
-}
+    /// The trained model, with averaged weights of the selected step.
+    pub fn fitted(&self) -> Result<Box<dyn Fitted>, RunError> {
+        self.fitted_at(self.selected_step()?)
+    }
 
-/// All methods. The first one is the default.
-pub const METHODS: &[MethodEntry] = &[
-    denoising::MAD,
-    denoising::DSM,
-    denoising::SKIP,
-    rsgm::ENTRY,
-    rfm::ENTRY,
-    fff::ENTRY,
-    base_only::KDE,
-    base_only::MIXTURE,
-    pose::EMBEDDING,
-    pose::IPDF,
-    pose::FLOW,
-    pose::BINGHAM,
-];
+    /// The model with the averaged weights of `step`, of which there must be a checkpoint.
+    pub fn fitted_at(&self, step: u64) -> Result<Box<dyn Fitted>, RunError> {
+        method_of(self.config()).fitted(self, &self.state(step)?.weights.ema)
+    }
 
-/// The method called `name`, without options.
-pub fn lookup(name: &str) -> Option<&'static MethodEntry> {
-    METHODS.iter().find(|entry| entry.name == name)
+    /// The anchor m of a run that learns a denoiser.
+    pub fn anchor(&self) -> Result<Anchor, RunError> {
+        let anchor = method_of(self.config()).anchor(self).filter(|_| !self.config().is_on_pictures());
+        anchor.unwrap_or_else(|| {
+            Err(RunError::NoDenoiser { path: self.path().into(), method: self.config().method.to_string() })
+        })
+    }
+
+    /// The trained denoiser, with averaged weights of the selected step, for samplers and likelihoods of one's own.
+    pub fn denoiser(&self) -> Result<LearnedDenoiser, RunError> {
+        let (anchor, state) = (self.anchor()?, self.state(self.selected_step()?)?);
+        Ok(LearnedDenoiser::new(anchor, self.config().noise_range(), self.model(), &state.weights.ema))
+    }
+
+    /// The model of poses, without weights; `None` for runs on points.
+    pub fn poses(&self) -> Option<Box<dyn PoseModel>> {
+        let method = method_of(self.config());
+        self.config().is_on_pictures().then(|| method.poses(self.config(), self.symmetry())).flatten()
+    }
+
+    /// The data set that makes new rows for every step, if the settings name one.
+    pub(crate) fn fresh(&self) -> Result<Option<Fresh>, RunError> {
+        let Config { fresh, seed, .. } = self.config();
+        if fresh.is_empty() {
+            return Ok(None);
+        }
+        let made = Fresh::new(fresh, *seed, self.columns().points.clone(), self.manifold().clone());
+        made.map(Some).map_err(|e| RunError::Contents { problem: format!("fresh = {fresh}: {e}") })
+    }
 }

@@ -1,16 +1,14 @@
 //! Riemannian flow matching.
 
 use super::{
-    Fitted, Graded, Likelihood, Method, MethodEntry, MethodOption, MethodSpec, Objective, SampleRequest, Sampled,
-    field::{self, FieldNetwork, LearnedField},
+    Fitted, Graded, Likelihood, Method, Objective, SampleRequest, Sampled, Validation,
+    field::{FieldNetwork, LearnedField},
     field_run::{Carried, FieldRun, VALIDATION_STEPS},
     fitted::no_choice,
 };
 use crate::{
-    config::Domain,
     net::Layout,
     run::{Run, RunError},
-    train::Validation,
 };
 use burn::tensor::Device;
 use mad_core::{
@@ -23,22 +21,11 @@ use mad_core::{
 use rand::RngExt as _;
 use std::{ops::ControlFlow, sync::Arc};
 
-/// Registry entry.
-pub const ENTRY: MethodEntry = MethodEntry {
-    name: "rfm",
-    summary: "Riemannian flow matching: a tangent field that carries the uniform law to the data along geodesics",
-    method: &FlowMatching,
-};
+/// Name in errors.
+const NAME: &str = "rfm";
 
 /// Steps of the flow in reported likelihoods: four times as many change the NLL on the earthquakes by 0.0002 nats (decision 11).
 const LIKELIHOOD_STEPS: usize = 50;
-
-const OPTIONS: &[MethodOption] = &[MethodOption::new(
-    "generator",
-    Domain::Choice(field::generators),
-    "auto",
-    "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, div-free on their products with others, else ambient",
-)];
 
 /// A field v with dx/dt = v that carries x₀ uniform at t = 0 to data at t = 1.
 ///
@@ -47,22 +34,9 @@ const OPTIONS: &[MethodOption] = &[MethodOption::new(
 ///
 /// # Reference
 /// Chen, Lipman (2024), "Flow matching on general geometries".
-#[derive(Debug)]
-struct FlowMatching;
+pub(super) struct FlowMatching;
 
 impl Method for FlowMatching {
-    fn options(&self) -> &'static [MethodOption] {
-        OPTIONS
-    }
-
-    fn settings(&self) -> &'static str {
-        "nfe = 100"
-    }
-
-    fn refuses(&self, spec: &MethodSpec, manifold: &dyn Manifold) -> Option<String> {
-        field::refuses(spec, manifold, spec.word("generator"))
-    }
-
     fn layout(&self, run: &Run) -> Layout {
         network(run).layout().clone()
     }
@@ -78,8 +52,8 @@ impl Method for FlowMatching {
 }
 
 fn network(run: &Run) -> FieldNetwork {
-    let (spec, manifold) = (run.config().method_spec(), run.manifold().as_ref());
-    let generator = match spec.word("generator") {
+    let manifold = run.manifold().as_ref();
+    let generator = match run.config().method.word("generator") {
         "auto" if manifold.odd_blocks().is_empty() => "ambient",
         word => word,
     };
@@ -144,11 +118,11 @@ impl Fitted for FittedFlow {
         n: usize,
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
-        no_choice(ENTRY.name, request)?;
+        no_choice(NAME, request)?;
         let nfe = request.nfe.unwrap_or(self.nfe);
         let (manifold, uniform) = (self.manifold.as_ref(), self.manifold.uniform());
         let flow = Flow { from: 0.0, to: 1.0, steps: nfe };
-        let start = Carried { method: ENTRY.name, manifold, law: uniform.as_ref() };
+        let start = Carried { method: NAME, manifold, start: uniform.as_ref() };
         let drift = start.sample(n, request.seed, sink, |x, _| flow.euler(self.field.spheres(), &self.field, x))?;
         Ok(Sampled { drift, sampler: "euler".into(), nfe })
     }

@@ -1,5 +1,6 @@
 //! Where the clean rows of a batch come from.
 
+use crate::config::require_distribution;
 use mad_core::{
     Points,
     catalogue::datasets,
@@ -19,7 +20,7 @@ pub enum Rows<'a> {
     Fresh(&'a Fresh),
 }
 
-/// A data set whose law is known, so that rows can be made at will.
+/// A data set whose distribution is known, so that rows can be made at will.
 #[derive(Debug, Clone)]
 pub struct Fresh {
     dataset: String,
@@ -29,9 +30,9 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Rows of `dataset`, whose law has the seed `target`, read as `columns` say. Fixed tables are refused.
+    /// Rows of `dataset`, whose distribution has the seed `target`, read as `columns` say. Fixed tables are refused.
     pub fn new(dataset: &str, target: u64, columns: Columns, manifold: Arc<dyn Manifold>) -> Result<Self, DataError> {
-        require_law(dataset)?;
+        require_distribution(dataset)?;
         let fresh = Self { dataset: dataset.into(), target, columns, manifold };
         fresh.make(1, 0)?;
         Ok(fresh)
@@ -44,18 +45,6 @@ impl Fresh {
         points.rows_mut().for_each(|x| self.manifold.canonicalise(x));
         Ok(points)
     }
-}
-
-/// Refuses data sets that are fixed tables: rows drawn from one again are those of its validation and test part.
-pub(crate) fn require_law(dataset: &str) -> Result<(), DataError> {
-    let (entry, _) = datasets::dataset(dataset)?;
-    if entry.is_distribution {
-        return Ok(());
-    }
-    let laws: Vec<_> =
-        datasets::DATASETS.iter().filter(|entry| entry.is_distribution).map(|entry| entry.name).collect();
-    let problem = format!("a fixed table, of which no new rows can be made; they can be of {}", laws.join(", "));
-    Err(DataError::DatasetArgument { name: entry.name.into(), problem })
 }
 
 impl Rows<'_> {

@@ -20,6 +20,7 @@ pub use parameters::{Layout, Slot};
 
 use crate::kernel::{Plan, forward::Forward};
 use burn::tensor::{Device, Tensor};
+use mad_core::registry::Named;
 
 /// How a kind of network turns a question into an answer with a chain of dense layers.
 pub trait Network: std::fmt::Debug + Send + Sync {
@@ -38,7 +39,7 @@ pub trait Network: std::fmt::Debug + Send + Sync {
 pub struct NetworkEntry {
     /// Name in commands and configs.
     pub name: &'static str,
-    /// One line for `mad list networks`.
+    /// One line for lists.
     pub summary: &'static str,
     /// Whether F(−x) = −F(x) by construction, which only suits sets where x and −x are the same point.
     pub odd: bool,
@@ -68,9 +69,12 @@ pub const NETWORKS: &[NetworkEntry] = &[
     },
 ];
 
-/// The kind called `name`.
-pub fn lookup(name: &str) -> Option<&'static NetworkEntry> {
-    NETWORKS.iter().find(|entry| entry.name == name)
+impl Named for NetworkEntry {
+    const KIND: &'static str = "network";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
 }
 
 /// Size of a network.
@@ -84,7 +88,7 @@ pub struct Shape {
     pub width: usize,
     /// Hidden layers.
     pub depth: usize,
-    /// Bend of the hidden layers.
+    /// Activation function of the hidden layers.
     pub activation: Activation,
     /// Factor on the features of the scaled point.
     pub input_gain: f64,

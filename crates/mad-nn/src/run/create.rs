@@ -1,11 +1,10 @@
 //! Making a run folder: all of it or nothing.
 
-use super::{Part, Run, RunError, RunInfo, SupportRecord, text_file::require_readable};
+use super::{Run, RunError, RunInfo, SupportRecord, text_file::require_readable};
 use crate::{
-    condition::{Condition, PictureParts, Pictures, pretrained},
     config::Config,
     disk::Disk,
-    memory,
+    parts::{Part, Parts},
 };
 use mad_core::{
     Points,
@@ -19,42 +18,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-/// Points of each part.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parts {
-    /// Rows to learn from.
-    pub train: Points,
-    /// Rows to choose settings by; may be empty.
-    pub validation: Points,
-    /// Rows to judge by; may be empty.
-    pub test: Points,
-}
-
-/// Rows of each part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct PartRows {
-    pub train: usize,
-    pub validation: usize,
-    pub test: usize,
-}
-
-impl Parts {
-    /// The points of one part.
-    pub fn get(&self, part: Part) -> &Points {
-        match part {
-            Part::Train => &self.train,
-            Part::Validation => &self.validation,
-            Part::Test => &self.test,
-        }
-    }
-
-    fn rows(&self) -> PartRows {
-        PartRows { train: self.train.len(), validation: self.validation.len(), test: self.test.len() }
-    }
-}
 
 /// How rows of a file become points and conditions: kept in `columns.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +41,7 @@ pub struct Contents {
     /// Conditions, one row per point.
     pub conditions: Option<Parts>,
     /// Pictures in files, one per point.
-    pub pictures: Option<PictureParts>,
+    pub pictures: Option<Parts<Vec<f32>>>,
     /// How points stand in files: written to `columns.json` and handed back by [`Run::columns`](super::Run::columns).
     pub columns: RunColumns,
     /// Finite sets the manifold is made of.
@@ -90,52 +53,53 @@ pub struct Contents {
 }
 
 impl Contents {
+    /// Replaces every point by the representative of its class.
+    pub(crate) fn canonicalise(&mut self) {
+        for points in [&mut self.parts.train, &mut self.parts.validation, &mut self.parts.test] {
+            if points.dim() == self.manifold.ambient_dim() {
+                points.rows_mut().for_each(|row| self.manifold.canonicalise(row));
+            }
+        }
+    }
+
     /// Whether everything fits together.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let problem = |problem: String| Err(RunError::Contents { problem });
-        let dim = self.manifold.ambient_dim();
-        if self.parts.train.is_empty() && !matches!(self.config.conditioned_on(), Condition::Solid(_)) {
+        let (config, spec, dim) = (&self.config, self.manifold.spec(), self.manifold.ambient_dim());
+        if self.parts.train.is_empty() && config.solid_pictures().is_none() {
             return problem("the training part is empty; a fit needs at least one row".into());
         }
-        if self.config.manifold != self.manifold.spec() {
-            let spec = self.manifold.spec();
-            return problem(format!("the settings are for {}, the data on {spec}", self.config.manifold));
+        if config.manifold != spec {
+            return problem(format!("the settings are for {}, the data on {spec}", config.manifold));
         }
         for part in Part::ALL {
-            let points = self.parts.get(part);
+            let (points, name) = (self.parts.get(part), part.name());
             if points.dim() != dim {
-                let (name, got) = (part.name(), points.dim());
-                return problem(format!("the {name} part has {got} coordinates, {} has {dim}", self.config.manifold));
+                return problem(format!("the {name} part has {} coordinates, {spec} has {dim}", points.dim()));
             }
             if let Some(row) = points.rows().position(|row| row.iter().any(|v| !v.is_finite())) {
-                return problem(format!("row {} of the {} part is not finite", row + 1, part.name()));
+                return problem(format!("row {} of the {name} part is not finite", row + 1));
             }
-            let pixels = self.config.size * self.config.size;
+            let pixels = config.size * config.size;
             if self.pictures.as_ref().is_some_and(|pictures| pictures.get(part).len() != points.len() * pixels) {
-                return problem(format!("the pictures of the {} part do not match its rows", part.name()));
+                return problem(format!("the pictures of the {name} part do not match its rows"));
             }
-            if let Some(conditions) = &self.conditions {
-                let conditions = conditions.get(part);
-                if conditions.len() != points.len() || conditions.as_slice().iter().any(|v| !v.is_finite()) {
-                    let name = part.name();
-                    return problem(format!(
-                        "the conditions of the {name} part do not match its rows or are not finite"
-                    ));
-                }
+            if let Some(conditions) = self.conditions.as_ref().map(|conditions| conditions.get(part))
+                && (conditions.len() != points.len() || conditions.as_slice().iter().any(|v| !v.is_finite()))
+            {
+                return problem(format!("the conditions of the {name} part do not match its rows or are not finite"));
             }
         }
-        if self.conditions.is_some() && !self.config.fresh.is_empty() {
-            return problem(format!("fresh = {} makes points without a condition", self.config.fresh));
+        if self.conditions.is_some() && !config.fresh.is_empty() {
+            return problem(format!("fresh = {} makes points without a condition", config.fresh));
         }
-        pretrained(&self.config)?;
-        let run = self.planned()?;
-        run.fresh()?;
-        memory::require(run.layout().len())?;
+        config.pretrained()?;
         Ok(())
     }
 
-    /// The run as it will be, without a folder.
-    fn planned(&self) -> Result<Run, RunError> {
+    /// The run as it will be, without a folder, once everything was found to fit together.
+    pub(crate) fn plan(&self) -> Result<Run, RunError> {
+        self.check()?;
         let base = self.base.build(self.manifold.as_ref());
         Ok(Run {
             path: PathBuf::new(),
@@ -151,7 +115,7 @@ impl Contents {
     /// What `run.json` says, without the files.
     fn blank_info(&self) -> RunInfo {
         let condition = self.conditions.as_ref().map_or(0, |c| c.train.dim());
-        RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.rows())
+        RunInfo::new(self.config.seed, self.manifold.ambient_dim(), condition, self.parts.map(Points::len))
     }
 
     /// Everything that is written once, and its description.
@@ -164,11 +128,10 @@ impl Contents {
                 arrays.push((format!("{}_condition", part.name()), points_to_npy(conditions.get(part))));
             }
         }
-        let pixels = self.config.size * self.config.size;
-        for part in Part::ALL {
-            if let Some(pictures) = &self.pictures {
-                arrays.push((format!("{}_picture", part.name()), singles_to_npy(pictures.get(part), pixels)));
-            }
+        if let Some(pictures) = &self.pictures {
+            let pixels = self.config.size * self.config.size;
+            let array = |part: Part| (format!("{}_picture", part.name()), singles_to_npy(pictures.get(part), pixels));
+            arrays.extend(Part::ALL.map(array));
         }
         for (i, (name, support)) in self.supports.iter().enumerate() {
             let file = format!("support{i}");
@@ -186,10 +149,8 @@ impl Contents {
         let files = files.chain(texts.iter().map(|(name, text)| (*name, text.as_bytes())));
         info.data = files.map(|(name, bytes)| (name.to_string(), blake3::hash(bytes).to_hex().to_string())).collect();
         // An archive is read where it stands, and must stay what it is.
-        if let Condition::Solid(solid) = self.config.conditioned_on()
-            && !self.config.archive.is_empty()
-        {
-            info.data.insert("archive".into(), Pictures::of_solid(&self.config, solid)?.hash());
+        if let Some(pictures) = self.config.solid_pictures().filter(|pictures| !pictures.archive.is_empty()) {
+            info.data.insert("archive".into(), pictures.training()?.hash());
         }
         info.data_hash = RunInfo::hash_of(&info.data);
         Ok(Files { arrays, texts, info })
@@ -220,12 +181,6 @@ struct Files {
     info: RunInfo,
 }
 
-/// Makes the folder of a run.
-pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents) -> Result<(), RunError> {
-    contents.check()?;
-    make_folder(disk, path, |folder| fill(disk, folder, contents))
-}
-
 /// Refuses a folder that has something in it.
 pub fn require_free(path: &Path) -> Result<(), RunError> {
     match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
@@ -243,12 +198,8 @@ pub fn require_resumable(path: &Path, file: &'static str) -> Result<(), RunError
     }
 }
 
-/// Makes the folder `path`: `fill` writes it beside its place, then it is renamed. On error nothing is left.
-pub(crate) fn make_folder(
-    disk: &dyn Disk,
-    path: &Path,
-    fill: impl FnOnce(&Path) -> Result<(), RunError>,
-) -> Result<(), RunError> {
+/// Makes the folder of a planned run: it is written under another name, then renamed. On error nothing is left.
+pub(crate) fn create(disk: &dyn Disk, path: &Path, contents: &Contents, planned: Run) -> Result<Run, RunError> {
     require_free(path)?;
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
@@ -257,9 +208,11 @@ pub(crate) fn make_folder(
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     clean(disk, &parent, &name)?;
     let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
-    let made = fill(&temporary)
-        .and_then(|()| disk.rename(&temporary, path).map_err(|e| RunError::io("make", path, e)))
-        .and_then(|()| disk.sync_dir(&parent).map_err(|e| RunError::io("sync", &parent, e)));
+    let made = write(disk, &temporary, contents).and_then(|info| {
+        disk.rename(&temporary, path).map_err(|e| RunError::io("make", path, e))?;
+        disk.sync_dir(&parent).map_err(|e| RunError::io("sync", &parent, e))?;
+        Ok(Run { path: path.into(), info, ..planned })
+    });
     if made.is_err() {
         let _ = fs::remove_dir_all(&temporary);
     }
@@ -285,7 +238,8 @@ fn clean(disk: &dyn Disk, parent: &Path, name: &str) -> Result<(), RunError> {
     Ok(())
 }
 
-fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunError> {
+/// Writes all files of a new run.
+fn write(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<RunInfo, RunError> {
     let Files { arrays, texts, info } = contents.files()?;
     let data = folder.join("data");
     disk.create_dir(&data).map_err(|e| RunError::io("make", &data, e))?;
@@ -301,5 +255,6 @@ fn fill(disk: &dyn Disk, folder: &Path, contents: &Contents) -> Result<(), RunEr
     let checkpoints = folder.join("checkpoints");
     disk.create_dir(&checkpoints).map_err(|e| RunError::io("make", &checkpoints, e))?;
     disk.sync_dir(&data).map_err(|e| RunError::io("sync", &data, e))?;
-    disk.sync_dir(folder).map_err(|e| RunError::io("sync", folder, e))
+    disk.sync_dir(folder).map_err(|e| RunError::io("sync", folder, e))?;
+    Ok(info)
 }

@@ -1,6 +1,7 @@
 //! What a run folder says about itself.
 
-use super::{PartRows, RunError};
+use super::RunError;
+use crate::parts::Parts;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
@@ -24,7 +25,7 @@ pub struct RunInfo {
     /// Numbers in a condition; 0 for none.
     pub condition: usize,
     /// Rows of each part.
-    pub rows: PartRows,
+    pub rows: Parts<usize>,
     /// BLAKE3 of every array in `data/`, by name.
     pub data: BTreeMap<String, String>,
     /// BLAKE3 over names and hashes of `data`.
@@ -50,7 +51,7 @@ pub struct SupportRecord {
 }
 
 impl RunInfo {
-    pub(super) fn new(seed: u64, dim: usize, condition: usize, rows: PartRows) -> Self {
+    pub(super) fn new(seed: u64, dim: usize, condition: usize, rows: Parts<usize>) -> Self {
         Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").into(),

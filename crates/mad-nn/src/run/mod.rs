@@ -4,7 +4,7 @@
 //! RUN/
 //! ├─ config.toml     resolved settings
 //! ├─ run.json        version, seed, rows, hashes
-//! ├─ columns.json    how points stand in files
+//! ├─ columns.json    how points are written in files
 //! ├─ base.json       the base measure
 //! ├─ data/           train.npy, validation.npy, test.npy; conditions, pictures; finite sets
 //! ├─ metrics.jsonl   one line per logged loss and per validation
@@ -13,7 +13,6 @@
 //! └─ checkpoints/    step-00002000/ …
 //! ```
 
-mod answer;
 mod create;
 mod error;
 mod info;
@@ -21,7 +20,8 @@ mod lock;
 mod prepare;
 mod text_file;
 
-pub use create::{Contents, PartRows, Parts, RunColumns, require_free, require_resumable};
+pub use crate::parts::{Part, Parts};
+pub use create::{Contents, RunColumns, require_free, require_resumable};
 pub use error::RunError;
 pub use info::{RunInfo, SupportRecord};
 pub use prepare::PrepareError;
@@ -32,13 +32,10 @@ use text_file::bytes;
 pub(crate) use text_file::text;
 
 use crate::{
-    checkpoint::{self, CheckpointError, Identity, State},
-    condition::{Condition, PoseBatch, part_of_solid, symmetry_of},
+    checkpoint::{self, CheckpointError, Identity, TrainingStatus},
+    condition::{PoseBatch, symmetry_of},
     config::Config,
-    method::{Fitted, Fresh},
-    net::{Layout, Model},
-    pose::PoseModel,
-    train::TrainingStatus,
+    net::Model,
 };
 use mad_core::{
     Points,
@@ -47,7 +44,7 @@ use mad_core::{
     manifold::{Manifold, ManifoldError, PointTable},
     measure::BaseMeasure,
     rotation::Symmetry,
-    table::points_from_npy,
+    table::{DataError, Table, points_from_npy},
 };
 use serde::de::DeserializeOwned;
 use std::{
@@ -58,31 +55,6 @@ use tempfile::TempDir;
 
 /// Largest array of a run folder, in bytes.
 const MAX_ARRAY: u64 = 16 << 30;
-
-/// Which rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Rows to learn from.
-    Train,
-    /// Rows to choose settings by.
-    Validation,
-    /// Rows to judge by.
-    Test,
-}
-
-impl Part {
-    /// All parts in order.
-    pub const ALL: [Part; 3] = [Part::Train, Part::Validation, Part::Test];
-
-    /// Name in files and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Train => "train",
-            Part::Validation => "validation",
-            Part::Test => "test",
-        }
-    }
-}
 
 /// An open run folder. Only reading; training locks the folder.
 #[derive(Debug, Clone)]
@@ -145,6 +117,11 @@ impl Run {
         self.temporary = Some(Arc::new(folder));
     }
 
+    /// The run with other settings, which leave its weights alone.
+    pub(crate) fn with_config(self, config: Config) -> Self {
+        Self { config, ..self }
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -195,19 +172,12 @@ impl Run {
         read_array(&self.path, &self.info, name)
     }
 
-    /// The data set that makes new rows for every step, if the settings name one.
-    pub(crate) fn fresh(&self) -> Result<Option<Fresh>, RunError> {
-        let Config { fresh, seed, .. } = &self.config;
-        if fresh.is_empty() {
-            return Ok(None);
-        }
-        let made = Fresh::new(fresh, *seed, self.columns.points.clone(), self.manifold.clone());
-        made.map(Some).map_err(|e| RunError::Contents { problem: format!("fresh = {fresh}: {e}") })
-    }
-
-    /// Names and shapes of all weights.
-    pub fn layout(&self) -> Layout {
-        self.config.method_spec().entry.method.layout(self)
+    /// The rows of a table as points, read in the columns and units of the training file.
+    pub fn decode(&self, table: &Table) -> Result<Points, DataError> {
+        let manifold = self.manifold.as_ref();
+        let mut points = self.columns.points.decode_on(table, manifold)?.points;
+        points.rows_mut().for_each(|x| manifold.canonicalise(x));
+        Ok(points)
     }
 
     /// The network of a denoising method, without weights.
@@ -217,27 +187,21 @@ impl Run {
 
     /// The rotations after which what the pictures of this run show looks the same; the identity alone on points.
     pub fn symmetry(&self) -> Symmetry {
-        symmetry_of(&self.config.conditioned_on(), &self.config.manifold).unwrap_or(Symmetry::Trivial)
-    }
-
-    /// The model of poses, without weights; `None` for runs on points.
-    pub fn poses(&self) -> Option<Box<dyn PoseModel>> {
-        let method = self.config.method_spec().entry.method;
-        self.config.is_on_pictures().then(|| method.poses(&self.config, self.symmetry())).flatten()
+        symmetry_of(&self.config.condition, &self.config.manifold).unwrap_or(Symmetry::Trivial)
     }
 
     /// At most `most` pictures of a part with their poses. Those of solids are rendered or read from the archive, and training has
     /// no fixed ones; a run without pictures has none.
     pub fn pictures(&self, part: Part, most: usize) -> Result<PoseBatch, RunError> {
-        match self.config.conditioned_on() {
-            Condition::Solid(solid) => Ok(part_of_solid(&self.config, solid, part, most)?),
-            Condition::Files(_) => {
-                let pixels = self.array(&format!("{}_picture", part.name()))?;
-                let images = pixels.as_slice().iter().map(|v| *v as f32).collect();
-                Ok(PoseBatch::new(images, &self.part(part)?).head(most))
-            }
-            Condition::Nothing | Condition::Columns(_) => Ok(PoseBatch::default()),
+        if let Some(pictures) = self.config.solid_pictures() {
+            return Ok(pictures.part(part, most)?);
         }
+        if !self.config.is_on_pictures() {
+            return Ok(PoseBatch::default());
+        }
+        let pixels = self.array(&format!("{}_picture", part.name()))?;
+        let images = pixels.as_slice().iter().map(|v| *v as f32).collect();
+        Ok(PoseBatch::new(images, &self.part(part)?).head(most))
     }
 
     /// What the checkpoints of this run belong to.
@@ -254,25 +218,9 @@ impl Run {
         checkpoint::steps(&self.checkpoints())
     }
 
-    /// The state after `step` steps.
-    pub fn state(&self, step: u64) -> Result<State, CheckpointError> {
-        checkpoint::load(&self.checkpoints(), step, &self.layout(), &self.identity())
-    }
-
     /// The step whose weights answer: the best validated one or the last one, as `select` says.
     pub fn selected_step(&self) -> Result<u64, CheckpointError> {
         checkpoint::selected(&self.checkpoints(), self.config.select)
-    }
-
-    /// The trained model, with averaged weights of the selected step.
-    pub fn fitted(&self) -> Result<Box<dyn Fitted>, RunError> {
-        self.fitted_at(self.selected_step()?)
-    }
-
-    /// The model with the averaged weights of `step`, of which there must be a checkpoint.
-    pub fn fitted_at(&self, step: u64) -> Result<Box<dyn Fitted>, RunError> {
-        let state = self.state(step)?;
-        self.config.method_spec().entry.method.fitted(self, &state.weights.ema)
     }
 
     /// How far the run is trained.
@@ -282,7 +230,10 @@ impl Run {
 
     /// Lines of `metrics.jsonl`, oldest first, with likelihoods per unit of the file.
     pub fn metrics(&self) -> Result<Vec<serde_json::Value>, RunError> {
-        let mut lines = metrics(&self.path)?;
+        let file = self.path.join("metrics.jsonl");
+        let lines = text(&file)?;
+        let lines: Result<Vec<serde_json::Value>, _> = lines.lines().map(serde_json::from_str).collect();
+        let mut lines = lines.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })?;
         let jacobian = self.columns.points.log_jacobian();
         for line in lines.iter_mut().filter(|line| line["file_units"] != true) {
             if let Some(nll) = line["nll"].as_f64() {
@@ -291,14 +242,6 @@ impl Run {
         }
         Ok(lines)
     }
-}
-
-/// Lines of the `metrics.jsonl` of a folder, oldest first.
-pub(crate) fn metrics(folder: &Path) -> Result<Vec<serde_json::Value>, RunError> {
-    let file = folder.join("metrics.jsonl");
-    let lines = text(&file)?;
-    let parsed: Result<_, _> = lines.lines().map(serde_json::from_str).collect();
-    parsed.map_err(|e| RunError::Damaged { path: file, problem: e.to_string() })
 }
 
 fn base_choice(path: &Path, info: &RunInfo) -> Result<BaseChoice, RunError> {

@@ -1,9 +1,10 @@
 //! From a table to what a run is made from: settings resolved, rows divided, real columns standardised.
 
-use super::{Contents, Parts, RunColumns};
+use super::{Contents, RunColumns};
 use crate::{
-    condition::{Condition, PictureError, PictureParts},
-    config::{Config, ConfigError, FITTED_BASES, Partial},
+    condition::{Condition, PictureError, read_parts},
+    config::{BaseSpec, Config, ConfigError, Partial},
+    parts::Parts,
 };
 use mad_core::{
     Points,
@@ -61,7 +62,7 @@ impl Contents {
         })
     }
 
-    /// As [`Contents::new`], with the base measure that was fitted before if the settings ask for a fitted one: a run that goes on
+    /// As [`Contents::new`], with the base measure that was fitted before if the settings ask for a fitted one: a resumed run
     /// keeps its own, also where another processor would fit another. A measure of the program's own always stays.
     pub fn with_base(
         table: &Table,
@@ -71,65 +72,40 @@ impl Contents {
     ) -> Result<Self, PrepareError> {
         let Loaded { manifold, mut columns, mut points, supports, .. } = loaded;
         let config = Config::resolve_for(settings, manifold.as_ref(), Some(duplicates(&points).distinct))?;
-        let split = Split::by(&config.split_rule(), table, manifold.as_ref(), &points, FRACTIONS, config.seed)?;
+        let split = Split::by(&config.split, table, manifold.as_ref(), &points, FRACTIONS, config.seed)?;
         columns.fit(&mut points, &split.train);
-        let (condition, conditions) = match config.conditioned_on() {
-            Condition::Nothing | Condition::Solid(_) | Condition::Files(_) => (None, None),
+        let (mut condition, mut conditions, mut pictures) = (None, None, None);
+        match &*config.condition {
+            Condition::Nothing | Condition::Solid(_) => {}
+            Condition::Files(column) => pictures = Some(read_pictures(table, column, &split, config.size)?),
             Condition::Columns(names) => {
-                let (condition, values) = condition_columns(table, &names, &split)?;
+                let (found, values) = condition_columns(table, names, &split)?;
                 let own = columns.roles();
-                if let Some((name, _)) =
-                    condition.roles().into_iter().find(|(name, _)| own.iter().any(|o| o.0 == *name))
-                {
+                if let Some((name, _)) = found.roles().into_iter().find(|(name, _)| own.iter().any(|o| o.0 == *name)) {
                     let problem = format!("`{name}` holds the points themselves; a condition is another column");
-                    let (file, selection) = (table.source().to_owned(), names);
+                    let (file, selection) = (table.source().to_owned(), names.clone());
                     return Err(DataError::Selection { file, selection, problem }.into());
                 }
-                (Some(condition), Some(Parts::cut(&values, &split)))
+                (condition, conditions) = (Some(found), Some(Parts::cut(&values, &split)));
             }
-        };
-        let pictures = match config.conditioned_on() {
-            Condition::Files(column) => Some(read_pictures(table, &column, &split, config.size)?),
-            _ => None,
-        };
-        let mut parts = Parts::cut(&points, &split);
+        }
+        let parts = Parts::cut(&points, &split);
         // Large tables are not held twice.
         let Split { train_units: units, summary, .. } = split;
         drop(points);
-        parts.canonicalise(manifold.as_ref());
         // As a base a mixture may be all that is known.
         let options = if config.is_plain_mixture() { FitOptions::plain() } else { FitOptions::default() };
         // Rows by whose score training is stopped must not have set the weights of the base, or step 0 would have an advantage.
         let fit = FitOptions { seed: config.seed, reserved: config.validation_rows as usize, units, ..options };
-        let base = match (config.base.as_str(), fitted) {
+        let base = match (*config.base, fitted) {
             (_, Some(own @ BaseChoice::Own { .. })) => own,
-            (name, Some(fitted)) if FITTED_BASES.contains(&name) => fitted,
-            ("mixture", _) => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
-            ("kde", _) => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
-            (text, _) => read_base(text, manifold.ambient_dim())?,
+            (BaseSpec::Mixture | BaseSpec::Kde, Some(fitted)) => fitted,
+            (BaseSpec::Mixture, _) => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
+            (BaseSpec::Kde, _) => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
+            _ => read_base(config.base.as_str(), manifold.ambient_dim())?,
         };
         let columns = RunColumns { points: columns, condition };
         Ok(Self { manifold, base, parts, conditions, pictures, columns, supports, config, split: Some(summary) })
-    }
-}
-
-impl Parts {
-    /// The rows of each part of `split`.
-    pub fn cut(points: &Points, split: &Split) -> Self {
-        Self {
-            train: points.select(&split.train),
-            validation: points.select(&split.validation),
-            test: points.select(&split.test),
-        }
-    }
-
-    /// Replaces every point by the representative of its class.
-    pub(crate) fn canonicalise(&mut self, manifold: &dyn Manifold) {
-        for points in [&mut self.train, &mut self.validation, &mut self.test] {
-            if points.dim() == manifold.ambient_dim() {
-                points.rows_mut().for_each(|row| manifold.canonicalise(row));
-            }
-        }
     }
 }
 
@@ -142,7 +118,7 @@ fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Colum
 }
 
 /// The pictures that a column names, beside the file of the table.
-fn read_pictures(table: &Table, column: &str, split: &Split, size: usize) -> Result<PictureParts, PrepareError> {
+fn read_pictures(table: &Table, column: &str, split: &Split, size: usize) -> Result<Parts<Vec<f32>>, PrepareError> {
     let selection = |problem: String| DataError::Selection {
         file: table.source().to_owned(),
         selection: column.to_owned(),
@@ -151,9 +127,7 @@ fn read_pictures(table: &Table, column: &str, split: &Split, size: usize) -> Res
     let place = (0..table.width()).find(|c| table.column_name(*c).eq_ignore_ascii_case(column));
     let place = place.ok_or_else(|| selection("there is no such column of file names".into()))?;
     let folder = Path::new(table.source()).parent().unwrap_or(Path::new(""));
-    let names = |rows: &[usize]| -> Vec<String> {
-        rows.iter().map(|row| table.row(*row).swap_remove(place).to_string()).collect()
-    };
-    let parts = [names(&split.train), names(&split.validation), names(&split.test)];
-    Ok(PictureParts::read(folder, [&parts[0], &parts[1], &parts[2]], size)?)
+    let name = |row: &usize| table.row(*row).swap_remove(place).to_string();
+    let names = Parts::of(split).map(|rows| rows.iter().map(name).collect());
+    Ok(read_parts(folder, &names, size)?)
 }

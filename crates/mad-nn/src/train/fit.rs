@@ -2,36 +2,38 @@
 
 use super::{
     Observer, TrainError,
-    session::{Outcome, Trainee, Training, train_with},
+    session::{Outcome, Trainable, Trained, train},
 };
 use crate::{
     checkpoint::Identity,
+    config::Config,
     device::DeviceChoice,
     disk::{self, Disk},
+    memory,
     method::Objective,
     run::{self, Contents, Run, RunError},
 };
 use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool};
 
-impl Trainee for Run {
+impl Trainable for Run {
     fn path(&self) -> &Path {
         Run::path(self)
     }
 
-    fn training(&self) -> Training {
-        self.config().training()
+    fn config(&self) -> &Config {
+        Run::config(self)
     }
 
     fn identity(&self) -> Identity {
         Run::identity(self)
     }
 
-    fn log_jacobian(&self) -> f64 {
-        self.columns().points.log_jacobian()
+    fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
+        Run::objective(self)
     }
 
-    fn objective(&self) -> Result<Box<dyn Objective + '_>, RunError> {
-        self.config().method_spec().entry.method.objective(self)
+    fn log_jacobian(&self) -> f64 {
+        self.columns().points.log_jacobian()
     }
 }
 
@@ -65,17 +67,18 @@ pub(crate) fn fit(
     // Before anything is written.
     device.open()?;
     let mut contents = contents.clone();
-    contents.parts.canonicalise(contents.manifold.as_ref());
-    contents.check()?;
-    let open = || Run::open_with(out, Some(&contents.manifold), contents.base.brought());
+    contents.canonicalise();
     if !resume || !out.join("run.json").is_file() {
+        let planned = contents.plan()?;
+        require_usable(&planned)?;
         if resume {
             run::require_resumable(out, "run.json")?;
         }
-        run::create(disk, out, &contents)?;
-        return train_run(disk, device, open()?, observer, stop);
+        let run = run::create(disk, out, &contents, planned)?;
+        return train_run(disk, device, run, observer, stop);
     }
-    let old = open()?;
+    contents.check()?;
+    let mut old = Run::open_with(out, Some(&contents.manifold), contents.base.brought())?;
     let differences = old.config().differences(&contents.config);
     if !differences.is_empty() {
         return Err(RunError::ConfigChanged { path: out.into(), differences }.into());
@@ -96,8 +99,16 @@ pub(crate) fn fit(
         let path = out.join("config.toml");
         disk::replace(disk, &path, contents.config.to_toml().as_bytes())
             .map_err(|e| RunError::io("write", &path, e))?;
+        old = old.with_config(contents.config);
     }
-    train_run(disk, device, open()?, observer, stop)
+    require_usable(&old)?;
+    train_run(disk, device, old, observer, stop)
+}
+
+/// Refuses a run whose network does not fit into memory, and one whose new rows cannot be made.
+fn require_usable(run: &Run) -> Result<(), RunError> {
+    run.fresh()?;
+    Ok(memory::require(run.layout().len())?)
 }
 
 /// Continues training of an open run.
@@ -108,8 +119,8 @@ pub(crate) fn train_run(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<TrainedRun, TrainError> {
-    let trained = train_with(disk, device, &run, observer, stop)?;
+    let Trained { outcome, step, seconds } = train(disk, device, &run, observer, stop)?;
     // The weights it will answer with may be of an earlier step, written by an earlier call.
     run.state(run.selected_step()?)?;
-    Ok(TrainedRun { outcome: trained.outcome, step: trained.step, seconds: trained.seconds, run })
+    Ok(TrainedRun { outcome, step, seconds, run })
 }

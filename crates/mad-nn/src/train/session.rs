@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{
     checkpoint::{self, Best, Identity, Progress, State},
-    config::Select,
+    config::{Config, Select},
     device::DeviceChoice,
-    disk::{Disk, RealDisk},
+    disk::Disk,
     method::Objective,
-    optim::{Adam, Rate, Weights},
+    optim::Weights,
     run::{Lock, RunError},
 };
 use std::{
@@ -23,38 +23,22 @@ use std::{
 /// Steps in a row that may be skipped before a run is given up.
 const MAX_SKIPPED: u64 = 10;
 
-/// How a run is trained, whatever it learns.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Training {
-    /// Seed of the initial weights.
-    pub seed: u64,
-    /// Steps of the whole run.
-    pub steps: u64,
-    /// The learning rate of each step.
-    pub rate: Rate,
-    /// How weights follow gradients.
-    pub adam: Adam,
-    /// Steps between logged losses.
-    pub log_every: u64,
-    /// Steps between validations; 0 for none.
-    pub evaluate_every: u64,
-    /// Steps between checkpoints.
-    pub checkpoint_every: u64,
-    /// Checkpoints kept beside the best one.
-    pub keep_checkpoints: u64,
-    /// Which weights answer in the end.
-    pub select: Select,
-    /// Validations without a better score after which training ends; 0 for no such end.
-    pub patience: u64,
+/// How training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All steps are done, or patience ran out.
+    Finished,
+    /// It was told to stop; the checkpoint of the last step is written.
+    Interrupted,
 }
 
 /// A run folder as the loop sees it.
-pub trait Trainee {
+pub trait Trainable {
     /// The folder.
     fn path(&self) -> &Path;
 
-    /// How it is trained.
-    fn training(&self) -> Training;
+    /// Its settings.
+    fn config(&self) -> &Config;
 
     /// What its checkpoints belong to.
     fn identity(&self) -> Identity;
@@ -68,22 +52,13 @@ pub trait Trainee {
         0.0
     }
 
-    /// Where its checkpoints stand.
+    /// Where its checkpoints are.
     fn checkpoints(&self) -> PathBuf {
         self.path().join("checkpoints")
     }
 }
 
-/// How training ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// All steps are done, or patience ran out.
-    Finished,
-    /// It was told to stop; the checkpoint of the last step is written.
-    Interrupted,
-}
-
-/// What came of training.
+/// How training went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trained {
     /// How it ended.
@@ -95,21 +70,12 @@ pub struct Trained {
 }
 
 /// Trains from the newest checkpoint on, or from the start. Once `stop` is true the step at hand is finished and saved.
-pub fn train(
-    device: DeviceChoice,
-    run: &dyn Trainee,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<Trained, TrainError> {
-    train_with(&RealDisk, device, run, observer, stop)
-}
-
-/// As [`train`], with everything written through `disk`.
+/// Everything is written through `disk`.
 #[doc(hidden)]
-pub fn train_with(
+pub fn train(
     disk: &dyn Disk,
     device: DeviceChoice,
-    run: &dyn Trainee,
+    run: &dyn Trainable,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Trained, TrainError> {
@@ -119,8 +85,8 @@ pub fn train_with(
     let objective = run.objective()?;
     let mut session = Session::open(run, objective.as_ref(), disk)?;
     let from = session.state.progress.step;
-    observer.started(from, session.training.steps);
-    session.go_on(observer)?;
+    observer.started(from, session.config.steps);
+    session.check_observer(observer)?;
     let outcome = session.run(device, observer, stop)?;
     let (step, seconds) = (session.state.progress.step, start.elapsed().as_secs_f64());
     write_timing(disk, run.path(), device, from, step, seconds)?;
@@ -145,9 +111,9 @@ fn in_file_units(mut state: State, log_jacobian: f64) -> State {
 
 /// A run being trained.
 struct Session<'a> {
-    run: &'a dyn Trainee,
+    run: &'a dyn Trainable,
+    config: &'a Config,
     disk: &'a dyn Disk,
-    training: Training,
     objective: &'a dyn Objective,
     state: State,
     saved: Option<u64>,
@@ -155,17 +121,17 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn open(run: &'a dyn Trainee, objective: &'a dyn Objective, disk: &'a dyn Disk) -> Result<Self, TrainError> {
-        let (training, folder) = (run.training(), run.checkpoints());
+    fn open(run: &'a dyn Trainable, objective: &'a dyn Objective, disk: &'a dyn Disk) -> Result<Self, TrainError> {
+        let (config, folder) = (run.config(), run.checkpoints());
         let saved = checkpoint::steps(&folder)?.last().copied();
         let state = match saved {
             Some(step) => {
                 in_file_units(checkpoint::load(&folder, step, objective.layout(), &run.identity())?, run.log_jacobian())
             }
-            None => State { weights: Weights::new(objective.initialise(training.seed)), progress: Progress::default() },
+            None => State { weights: Weights::new(objective.initialise(config.seed)), progress: Progress::default() },
         };
         let log = Log::open(disk, run.path(), saved)?;
-        Ok(Self { run, disk, training, objective, state, saved, log })
+        Ok(Self { run, config, disk, objective, state, saved, log })
     }
 
     fn run(
@@ -174,11 +140,10 @@ impl<'a> Session<'a> {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Outcome, TrainError> {
-        let trainer = Trainer { objective: self.objective, adam: self.training.adam, device: device.open()? };
-        let rate = self.training.rate;
-        let steps = self.training.steps;
-        // Nothing to train is the score of what there is. Whoever may stop early begins with a model that may stay the best.
-        let may_stay = self.training.evaluate_every > 0 && self.training.patience > 0;
+        let trainer = Trainer { objective: self.objective, adam: self.config.adam(), device: device.open()? };
+        let (rate, steps) = (self.config.rate(), self.config.steps);
+        // Validate at step 0 if there are no steps or early stopping is on, so that the untrained model can win.
+        let may_stay = self.config.evaluate_every > 0 && self.config.patience > 0;
         if (steps == 0 || may_stay) && self.saved.is_none() {
             self.validate(observer)?;
         }
@@ -195,15 +160,15 @@ impl<'a> Session<'a> {
             let seconds = begun.elapsed().as_secs_f64();
             self.count(loss, gradient_norm.is_finite(), &levels)?;
             let step = self.state.progress.step;
-            if step.is_multiple_of(self.training.log_every) || step == steps {
+            if step.is_multiple_of(self.config.log_every) || step == steps {
                 self.log_loss(learning_rate, gradient_norm)?;
             }
             observer.stepped(&StepReport { step, steps, loss, learning_rate, gradient_norm, seconds });
-            let every = self.training.evaluate_every;
+            let every = self.config.evaluate_every;
             if every > 0 && (step.is_multiple_of(every) || step == steps) {
                 self.validate(observer)?;
             }
-            if step.is_multiple_of(self.training.checkpoint_every) {
+            if step.is_multiple_of(self.config.checkpoint_every) {
                 self.save(observer)?;
             }
         }
@@ -259,11 +224,11 @@ impl<'a> Session<'a> {
             progress.stale = 0;
         } else {
             progress.stale += 1;
-            progress.stopped_early = self.training.patience > 0 && progress.stale >= self.training.patience;
+            progress.stopped_early = self.config.patience > 0 && progress.stale >= self.config.patience;
         }
         self.log.write(&Line::Validation { validation: &validation, file_units: true })?;
         observer.validated(&validation);
-        if validation.best && self.training.select == Select::Best {
+        if validation.best && self.config.select == Select::Best {
             self.save(observer)?;
         }
         Ok(())
@@ -276,19 +241,19 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         observer.saving(step);
-        self.go_on(observer)?;
+        self.check_observer(observer)?;
         self.log.sync()?;
         let folder = self.run.checkpoints();
         let path = checkpoint::save(self.disk, &folder, self.objective.layout(), &self.state, &self.run.identity())?;
         self.saved = Some(step);
-        let best = (self.training.select == Select::Best).then_some(self.state.progress.best).flatten();
-        checkpoint::prune(self.disk, &folder, self.training.keep_checkpoints as usize, best.map(|best| best.step))?;
+        let best = (self.config.select == Select::Best).then_some(self.state.progress.best).flatten();
+        checkpoint::prune(self.disk, &folder, self.config.keep_checkpoints as usize, best.map(|best| best.step))?;
         observer.saved(step, &path);
-        self.go_on(observer)
+        self.check_observer(observer)
     }
 
     /// An error if the observer gives up.
-    fn go_on(&self, observer: &dyn Observer) -> Result<(), TrainError> {
+    fn check_observer(&self, observer: &dyn Observer) -> Result<(), TrainError> {
         match observer.gives_up() {
             true => Err(TrainError::GivenUp { step: self.state.progress.step }),
             false => Ok(()),

@@ -1,17 +1,14 @@
 //! What can be wrong with an encoder that is asked for.
 
+use mad_core::registry::Unknown;
+
 /// An encoder that cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncoderError {
     /// No encoder has this name.
-    #[error("unknown encoder `{name}`; known: {known}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// All names.
-        known: String,
-    },
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
     /// The images are too small for its windows.
     #[error("images of {size} x {size} pixels are too small for encoder `{encoder}`; make them larger")]
     TooSmall {

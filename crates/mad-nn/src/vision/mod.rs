@@ -40,7 +40,10 @@ pub use spec::{ENCODERS, EncoderSpec};
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use mad_core::rng::{Purpose, stream};
+use mad_core::{
+    registry,
+    rng::{Purpose, stream},
+};
 use rand::RngExt as _;
 
 use crate::kernel::Simd;
@@ -73,10 +76,7 @@ pub struct Encoder {
 impl Encoder {
     /// The encoder of this name in [`ENCODERS`] for images of this shape.
     pub fn new(spec_name: &str, shape: EncoderShape) -> Result<Self, EncoderError> {
-        let spec = ENCODERS.iter().find(|spec| spec.name == spec_name).ok_or_else(|| EncoderError::Unknown {
-            name: spec_name.into(),
-            known: ENCODERS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
-        })?;
+        let spec = registry::find(ENCODERS, spec_name)?;
         if ![1, 3].contains(&shape.channels) {
             return Err(EncoderError::Channels { channels: shape.channels });
         }

@@ -3,6 +3,7 @@
 use super::EncoderError;
 use super::graph::{Builder, Convolution};
 use crate::kernel::convolution::Rectifier;
+use mad_core::registry::Named;
 
 /// One line of [`ENCODERS`].
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +17,14 @@ pub struct EncoderSpec {
     /// Whether its layers are those of torchvision, so that weights trained elsewhere fit.
     pub torchvision: bool,
     pub(super) build: fn(&mut Builder, usize) -> Result<(), EncoderError>,
+}
+
+impl Named for EncoderSpec {
+    const KIND: &'static str = "encoder";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
 }
 
 /// All encoders.

@@ -1,4 +1,4 @@
-//! Laws over which regression targets are averaged: that of all training points, or that of a block of rows.
+//! Distributions over which regression targets are averaged: that of all training points, or that of a block of rows.
 
 use crate::method::Rows;
 use mad_core::{
@@ -10,7 +10,7 @@ use mad_core::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most distinct points, counting signs, over which targets are averaged by themselves: up to here the sums take less than half
+/// Most distinct points, counting signs, over which targets are averaged by default: up to here the sums take less than half
 /// of a step with the usual network.
 const MOST_AVERAGED: usize = 20_000;
 
@@ -18,14 +18,16 @@ const MOST_AVERAGED: usize = 20_000;
 /// time of sums to 1e-16.
 const LEFT_OUT: f64 = 1e-8;
 
-/// Most rows on this manifold whose targets are averaged by themselves.
+/// Most rows on this manifold whose targets are averaged by default.
 pub fn most_averaged(manifold: &dyn Manifold) -> usize {
     MOST_AVERAGED >> manifold.odd_blocks().len().min(16)
 }
 
-/// How often each point occurs, with both signs where the sign is free.
-pub fn law_of(points: &Points, manifold: &dyn Manifold) -> Result<Finite, FiniteError> {
-    let (mut points, mut counts) = distinct(points);
+/// The distribution of distinct points that occur this often, with both signs where the sign is free.
+pub fn distribution_of(
+    (mut points, mut counts): (Points, Vec<f64>),
+    manifold: &dyn Manifold,
+) -> Result<Finite, FiniteError> {
     for block in manifold.odd_blocks() {
         let mut flipped = points.clone();
         flipped.rows_mut().for_each(|x| x[block.clone()].iter_mut().for_each(|v| *v = -*v));
@@ -35,13 +37,13 @@ pub fn law_of(points: &Points, manifold: &dyn Manifold) -> Result<Finite, Finite
     Ok(Finite::weighted(points, &counts)?.leaving_out(LEFT_OUT))
 }
 
-/// Rows that serve for several steps, with their law.
+/// Rows that serve for several steps, with their distribution.
 #[derive(Debug)]
 pub struct Block {
     /// Rows to draw batches from.
     pub points: Points,
-    /// Their law.
-    pub law: Finite,
+    /// Their distribution.
+    pub distribution: Finite,
 }
 
 /// Rows in blocks, where there are too many to average over all of them, or new ones in every step. A block holds as many rows as
@@ -77,8 +79,8 @@ impl Blocks {
         }
         let mut rng = stream(self.seed, Purpose::Block, number);
         let (points, _) = source.draw(self.rows * self.steps as usize, &mut rng);
-        let law = law_of(&points, self.manifold.as_ref()).expect("points of a manifold are finite");
-        let block = Arc::new(Block { points, law });
+        let distribution = distribution_of(distinct(&points), self.manifold.as_ref());
+        let block = Arc::new(Block { distribution: distribution.expect("points of a manifold are finite"), points });
         *last = Some((number, block.clone()));
         block
     }
@@ -111,7 +113,7 @@ mod tests {
             assert_eq!(blocks.steps, 2, "both signs of 10 000 rows, 4000 in each step");
             let (first, second) = (blocks.of(1, &source), blocks.of(2, &source));
             assert_eq!(first.points.len(), 8000);
-            assert_eq!(first.law.points().len(), 2 * distinct(&first.points).0.len());
+            assert_eq!(first.distribution.points().len(), 2 * distinct(&first.points).0.len());
             assert_ne!(first.points, second.points);
             assert_eq!(blocks.of(3, &source).points, second.points);
             assert_eq!(blocks.of(0, &source).points, first.points);
@@ -132,8 +134,14 @@ mod tests {
         let rows = block.points.head(16);
         let mut rng = stream(1, Purpose::Train, 0);
         let range = NoiseRange { min: 0.2, max: 0.4 };
-        let batch =
-            NoisedBatch::draw_averaged(&rows, &block.law, LevelDraw::LogUniform, range, &Anchor::Ambient, &mut rng);
+        let batch = NoisedBatch::draw_averaged(
+            &rows,
+            &block.distribution,
+            LevelDraw::LogUniform,
+            range,
+            &Anchor::Ambient,
+            &mut rng,
+        );
         for ((x, target), sigma) in batch.x.rows().zip(batch.target.rows()).zip(&batch.sigma) {
             let (mut total, mut sum) = (0.0, [0.0; 4]);
             for u in block.points.rows() {

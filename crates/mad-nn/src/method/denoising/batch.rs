@@ -33,7 +33,7 @@ pub struct BatchSource<'a> {
     pub conditions: Option<&'a Points>,
     /// Share of rows that do not see their condition.
     pub dropout: f64,
-    /// Blocks of coordinates whose sign is free and drawn at random; none for networks that are odd by themselves.
+    /// Blocks of coordinates whose sign is free and drawn at random; none for networks that are odd by construction.
     pub sign_blocks: Vec<Range<usize>>,
     /// Rows in a batch.
     pub rows: usize,
@@ -43,8 +43,8 @@ pub struct BatchSource<'a> {
     pub range: NoiseRange,
     /// What the target is measured from.
     pub anchor: &'a Anchor,
-    /// The law of the clean points, if targets are to be averaged over it.
-    pub law: Option<&'a dyn BaseMeasure>,
+    /// The distribution of the clean points, if targets are to be averaged over it.
+    pub distribution: Option<&'a dyn BaseMeasure>,
     /// Seed of the run.
     pub seed: u64,
 }
@@ -60,9 +60,9 @@ impl BatchSource<'_> {
             (conditions.select(&places), present)
         });
         let (levels, range, anchor) = (self.levels, self.range, self.anchor);
-        let noised = match self.law {
+        let noised = match self.distribution {
             None => NoisedBatch::draw(&x0, levels, range, anchor, &mut rng),
-            Some(law) => NoisedBatch::draw_averaged(&x0, law, levels, range, anchor, &mut rng),
+            Some(distribution) => NoisedBatch::draw_averaged(&x0, distribution, levels, range, anchor, &mut rng),
         };
         Batch { noised, condition }
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn weights_are_lent_and_not_copied() {
         let shape = Shape { dim: 3, condition: 0, width: 32, depth: 2, activation: Activation::Sin, input_gain: 1.0 };
-        let model = Model::new(net::lookup("mlp").expect("a known network"), shape);
+        let model = Model::new(&net::NETWORKS[0], shape);
         let points = Points::from_vec(vec![0.0, 0.0, 1.0], 3);
         let batches = BatchSource {
             points: Rows::Kept(&points),
@@ -118,7 +118,7 @@ mod tests {
             levels: LevelDraw::LogUniform,
             range: NoiseRange { min: 0.1, max: 1.0 },
             anchor: &Anchor::Ambient,
-            law: None,
+            distribution: None,
             seed: 0,
         };
         let mut weights = model.initialise(0);

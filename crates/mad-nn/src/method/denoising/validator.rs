@@ -3,8 +3,10 @@
 use crate::{
     LearnedDenoiser,
     config::Config,
-    method::validation::{log_weights, of_ratios},
-    train::Validation,
+    method::{
+        Validation,
+        validation::{log_weights, of_ratios},
+    },
 };
 use mad_core::{
     Points,
@@ -13,10 +15,10 @@ use mad_core::{
 };
 use std::{collections::BTreeMap, sync::OnceLock};
 
-/// Most rows validated when each has a condition of its own, because then each is asked alone.
+/// Most rows validated when each has a condition of its own, because then each is evaluated alone.
 const MAX_CONDITIONED_ROWS: usize = 256;
 
-/// Most numbers kept between scores, 128 MB; where there are more the base is asked every time.
+/// Most numbers kept between scores, 128 MB; where there are more the base is evaluated every time.
 const MAX_KEPT: usize = 1 << 24;
 
 /// Rows that a run is validated on. The noise depends on the seed alone, so that scores of different steps differ by the weights only.
@@ -25,8 +27,8 @@ pub(crate) struct Validator<'a> {
     base: &'a dyn BaseMeasure,
     points: Points,
     conditions: Option<Points>,
-    /// Where the bound asks, kept from the first score on.
-    asked: OnceLock<BoundPoints<'a>>,
+    /// Where the bound is evaluated, kept from the first score on.
+    places: OnceLock<BoundPoints<'a>>,
     /// Log-weights of the points under the base, likewise.
     weights: OnceLock<Vec<f64>>,
 }
@@ -40,13 +42,13 @@ impl<'a> Validator<'a> {
         conditions: Option<Points>,
     ) -> Option<Self> {
         let points = points.head(config.validation_rows as usize);
-        let (asked, weights) = (OnceLock::new(), OnceLock::new());
-        (!points.is_empty()).then_some(Self { config, base, points, conditions, asked, weights })
+        let (places, weights) = (OnceLock::new(), OnceLock::new());
+        (!points.is_empty()).then_some(Self { config, base, points, conditions, places, weights })
     }
 
     /// The score of `denoiser`.
     pub fn score(&self, denoiser: &LearnedDenoiser, step: u64) -> Validation {
-        let Self { config, base, points, conditions, asked, weights } = self;
+        let Self { config, base, points, conditions, places, weights } = self;
         let (levels, repeats) = (config.bound_levels as usize, config.bound_repeats as usize);
         let (range, bound) = (config.noise_range(), BoundConfig { levels, repeats, seed: config.seed });
         if let Some(conditions) = conditions {
@@ -56,13 +58,13 @@ impl<'a> Validator<'a> {
         let log_ratios = if BoundPoints::size(points.len(), points.dim(), &bound) > MAX_KEPT {
             likelihood_bound(denoiser, *base, range, points, &bound).per_point
         } else {
-            asked.get_or_init(|| BoundPoints::new(*base, range, points, bound)).bound(denoiser).per_point
+            places.get_or_init(|| BoundPoints::new(*base, range, points, bound)).bound(denoiser).per_point
         };
         of_ratios(step, &log_ratios, weights.get_or_init(|| log_weights(*base, points)))
     }
 }
 
-/// Rows with equal conditions are asked together.
+/// Rows with equal conditions are evaluated together.
 fn conditioned(
     denoiser: &LearnedDenoiser,
     base: &dyn BaseMeasure,

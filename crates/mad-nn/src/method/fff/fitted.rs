@@ -2,7 +2,7 @@
 
 use super::{
     super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::Carried, fitted::no_walk},
-    ENTRY, Model, Parameters,
+    Model, Parameters,
 };
 use crate::{bridge, device};
 use mad_core::{
@@ -14,6 +14,9 @@ use mad_core::{
 };
 use rayon::prelude::*;
 use std::{ops::ControlFlow, sync::Arc};
+
+/// Name in errors.
+const NAME: &str = "fff";
 
 /// Rows evaluated together.
 const BLOCK_ROWS: usize = 128;
@@ -46,7 +49,7 @@ struct Decoded {
 
 impl FreeFormFlow {
     pub fn new(model: Model, weights: &[f32], manifold: Arc<dyn Manifold>, newton: usize) -> Self {
-        let latent = model.latent.law(&weights[model.latent_range()]);
+        let latent = model.latent.distribution(&weights[model.latent_range()]);
         Self { model, weights: weights.to_vec(), latent, manifold, newton }
     }
 
@@ -131,7 +134,7 @@ impl FreeFormFlow {
     ///
     /// Newton steps solve g(z) = x from z = f(x). The published code takes f(x) itself, and so reads the density at g(f(x)). That
     /// flatters a model whose encoder is not quite inverse: its "density" had mass 1.39 after 1000 steps on `so3-mixture:16`, 1.16
-    /// after 2000 steps on `earthquake`; with Newton steps 1.05 and 1.01 (`mad density --grid`).
+    /// after 2000 steps on `earthquake`; with Newton steps 1.05 and 1.01 (sums over a grid of densities).
     pub fn read(&self, x: &Points) -> Likelihood {
         let spheres = &self.model.spheres;
         let block = |x: &[f64]| {
@@ -193,8 +196,8 @@ impl Fitted for FreeFormFlow {
         n: usize,
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
-        no_walk(ENTRY.name, request)?;
-        let start = Carried { method: ENTRY.name, manifold: self.manifold.as_ref(), law: self.latent.as_ref() };
+        no_walk(NAME, request)?;
+        let start = Carried { method: NAME, manifold: self.manifold.as_ref(), start: self.latent.as_ref() };
         let drift = start.sample(n, request.seed, sink, |x, _| *x = self.decode(x))?;
         Ok(Sampled { drift, sampler: "decoder".into(), nfe: 1 })
     }

@@ -1,4 +1,4 @@
-//! The law of the codes.
+//! The distribution of the codes.
 
 use super::map::same_sphere;
 use crate::{bridge, net::Layout};
@@ -31,7 +31,7 @@ pub(super) struct Latent {
 }
 
 impl Latent {
-    /// The law called `uniform` or `mixture`.
+    /// The distribution called `uniform` or `mixture`.
     pub fn new(name: &str, spheres: &Spheres, manifold: Arc<dyn Manifold>) -> Self {
         let (dim, blocks) = (spheres.ambient_dim(), spheres.blocks().to_vec());
         let components = if name == "mixture" { COMPONENTS } else { 0 };
@@ -63,8 +63,8 @@ impl Latent {
         numbers
     }
 
-    /// The law with these numbers, for draws and exact densities.
-    pub fn law(&self, numbers: &[f32]) -> Arc<dyn BaseMeasure> {
+    /// The distribution with these numbers, for draws and exact densities.
+    pub fn distribution(&self, numbers: &[f32]) -> Arc<dyn BaseMeasure> {
         let (dim, spheres) = (self.dim, self.blocks.len());
         let component = |j: usize| {
             let part = |first: usize, len: usize| {
@@ -79,8 +79,8 @@ impl Latent {
         match self.components {
             0 => self.manifold.uniform(),
             k => {
-                let law = VonMisesFisherMixture::on(self.manifold.as_ref(), (0..k).map(component).collect());
-                Arc::new(law.expect("weights of a model are finite, and its set is made of spheres"))
+                let mixture = VonMisesFisherMixture::on(self.manifold.as_ref(), (0..k).map(component).collect());
+                Arc::new(mixture.expect("weights of a model are finite, and its set is made of spheres"))
             }
         }
     }

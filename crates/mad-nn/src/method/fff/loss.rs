@@ -1,7 +1,7 @@
 //! What training minimises.
 
 use super::{
-    super::{Graded, MethodSpec, Objective, field_run::FieldRun},
+    super::{Graded, MethodSpec, Objective, Validation, field_run::FieldRun},
     Model,
     fitted::FreeFormFlow,
 };
@@ -9,7 +9,6 @@ use crate::{
     bridge,
     net::Layout,
     run::{Run, RunError},
-    train::Validation,
 };
 use burn::tensor::{Device, Tensor};
 use mad_core::{
@@ -68,9 +67,9 @@ pub(super) struct Training<'a> {
 
 impl<'a> Training<'a> {
     pub fn open(model: Model, run: &'a Run) -> Result<Self, RunError> {
-        let spec = run.config().method_spec();
-        let length = probe_length(&spec, &model.spheres);
-        let (terms, noise) = (Terms::of(&spec), spec.number("noise"));
+        let spec = &run.config().method;
+        let length = probe_length(spec, &model.spheres);
+        let (terms, noise) = (Terms::of(spec), spec.number("noise"));
         Ok(Self { model, data: FieldRun::open(run)?, terms, length, noise })
     }
 
@@ -118,7 +117,7 @@ impl Objective for Training<'_> {
         let mut x = self.data.rows().draw(self.data.config.batch as usize, &mut rng).0;
         self.blurred(&mut x, &mut rng);
         let n = x.len();
-        let latent = model.latent.law(&weights[model.latent_range()]);
+        let latent = model.latent.distribution(&weights[model.latent_range()]);
         let mut drawn = || {
             let mut z = Points::zeros(n, x.dim());
             z.rows_mut().for_each(|z| latent.sample(&mut rng, z));
@@ -159,7 +158,7 @@ impl Objective for Training<'_> {
     }
 
     fn validate(&self, weights: &[f32], step: u64) -> Option<Validation> {
-        let newton = self.data.config.method_spec().number("newton") as usize;
+        let newton = self.data.config.method.number("newton") as usize;
         let flow = FreeFormFlow::new(self.model.clone(), weights, self.data.run.manifold().clone(), newton);
         self.data.validate(step, |points| flow.read(points).per_point)
     }

@@ -5,7 +5,7 @@ use crate::{
     bridge,
     config::Partial,
     device,
-    method::{SampleRequest, lookup},
+    method::{MethodSpec, SampleRequest},
 };
 use mad_core::{
     Points,
@@ -150,8 +150,8 @@ fn probes_have_identity_covariance_and_published_ones_are_too_long() {
         // Rotations are matrices where this was published.
         let coordinates = |block: &SphereBlock| if block.antipodal { 9 } else { block.range.len() };
         let ambient: usize = model.spheres.blocks().iter().map(coordinates).sum();
-        let tangent = probe_length(&config.method_spec(), &model.spheres);
-        let published = probe_length(&MethodSpec::parse("fff:volume=ambient").expect("known"), &model.spheres);
+        let tangent = probe_length(&config.method, &model.spheres);
+        let published = probe_length(&"fff:volume=ambient".parse::<MethodSpec>().expect("known"), &model.spheres);
         assert!((published * published / tangent / tangent - ambient as f64 / d as f64).abs() < 1e-12);
         let z = uniform_points(manifold.as_ref(), 1);
         let many = Points::from_vec(z.row(0).repeat(4000), dim);
@@ -216,7 +216,7 @@ fn latent_law_is_the_same_for_tensors_and_in_the_core() {
             for (i, v) in numbers.iter_mut().enumerate() {
                 *v = if i < 5 * dim { *v * 1.5 } else { *v + 0.8 * ((i - 5 * dim) as f32 / spheres as f32 - 2.5) };
             }
-            let law = model.latent.law(&numbers);
+            let law = model.latent.distribution(&numbers);
             let mut z = uniform_points(manifold.as_ref(), 50);
             let mut rng = stream(1, Purpose::Sample, 0);
             z.rows_mut().take(25).for_each(|z| law.sample(&mut rng, z));
@@ -271,10 +271,9 @@ fn samples_lie_on_the_set_and_take_one_call() {
 
 #[test]
 fn sets_without_spheres_are_refused() {
-    let spec = MethodSpec::parse("fff").expect("known");
-    let method = lookup("fff").expect("registered").method;
+    let settings = Partial::from_toml("method = 'fff'", "test").expect("known");
     for (name, refused) in [("sphere:2", false), ("torus:7", false), ("so3", false), ("euclid:2", true)] {
         let manifold = build(name, &BuildContext::without_files()).expect("known");
-        assert_eq!(method.refuses(&spec, manifold.as_ref()).is_some(), refused, "{name}");
+        assert_eq!(Config::resolve(&settings, manifold.as_ref()).is_err(), refused, "{name}");
     }
 }

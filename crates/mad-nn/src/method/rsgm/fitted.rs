@@ -2,7 +2,7 @@
 
 use super::{
     super::{Fitted, Likelihood, SampleRequest, Sampled, field::LearnedField, field_run::Carried, fitted::no_choice},
-    ENTRY, Noise,
+    Noise,
 };
 use mad_core::{
     Points,
@@ -11,6 +11,9 @@ use mad_core::{
     sample::SampleError,
 };
 use std::{ops::ControlFlow, sync::Arc};
+
+/// Name in errors.
+const NAME: &str = "rsgm";
 
 /// Steps of the flow in reported likelihoods: more of them change the NLL by 0.00004 nats on rotations, by 0.0005 on volcanoes
 /// (decision 11).
@@ -77,11 +80,11 @@ impl Fitted for FittedScore {
         n: usize,
         sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
     ) -> Result<Sampled, SampleError> {
-        no_choice(ENTRY.name, request)?;
+        no_choice(NAME, request)?;
         let nfe = request.nfe.unwrap_or(self.nfe);
         let (manifold, uniform, spheres) = (self.manifold.as_ref(), self.manifold.uniform(), self.score.spheres());
         let (time, time_min) = (self.noise.on_sphere(spheres), self.noise.time_min);
-        let start = Carried { method: ENTRY.name, manifold, law: uniform.as_ref() };
+        let start = Carried { method: NAME, manifold, start: uniform.as_ref() };
         let drift = start.sample(n, request.seed, sink, |x, rng| {
             reverse_walk(spheres, &self.score, x, time, time_min, nfe, rng);
         })?;

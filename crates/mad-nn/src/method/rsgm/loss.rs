@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        Graded, MethodSpec, Objective,
+        Graded, MethodSpec, Objective, Validation,
         field::{FieldNetwork, Places},
         field_run::{FieldRun, VALIDATION_STEPS},
     },
@@ -10,7 +10,7 @@ use super::{
     fitted::log_densities,
     learned,
 };
-use crate::{bridge, net::Layout, train::Validation};
+use crate::{bridge, net::Layout};
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     Points,

@@ -6,91 +6,47 @@ mod loss;
 mod tests;
 
 use super::{
-    Fitted, Method, MethodEntry, MethodOption, MethodSpec, Objective,
-    field::{self, FieldNetwork, LearnedField},
+    Fitted, Method, MethodSpec, Objective,
+    field::{FieldNetwork, LearnedField},
     field_run::FieldRun,
 };
 use crate::{
-    config::Domain,
     net::Layout,
     run::{Run, RunError},
 };
 use fitted::FittedScore;
 use loss::{Loss, Matching};
-use mad_core::{
-    manifold::Manifold,
-    riemannian::{Spheres, TimeChange},
-};
+use mad_core::riemannian::{Spheres, TimeChange};
 
-/// Registry entry.
-pub const ENTRY: MethodEntry = MethodEntry {
-    name: "rsgm",
-    summary: "Riemannian score-based modelling: the score of Brownian motion on the set, geodesic random walks",
-    method: &Rsgm,
-};
-
-const OPTIONS: &[MethodOption] = &[
-    MethodOption::new(
-        "generator",
-        Domain::Choice(field::generators),
-        "auto",
-        "how the network's numbers become a tangent vector; auto is lie-algebra on rotations, else div-free",
-    ),
-    MethodOption::new(
-        "loss",
-        Domain::Choice(|| vec!["ism", "ssm", "dsmv", "dsm0"]),
-        "ism",
-        "implicit, sliced, or denoising by Varadhan's formula, everywhere or at small times only",
-    ),
-    MethodOption::new("beta_min", Domain::Number(1e-6, 1e3), "0.001", "speed of the noise at time 0"),
-    MethodOption::new("beta_max", Domain::Number(1e-6, 1e3), "5", "speed of the noise at time 1"),
-    MethodOption::new("time_min", Domain::Number(1e-9, 0.5), "0.001", "earliest time"),
-    MethodOption::new("walk", Domain::Count(1, 100_000), "100", "steps of the random walk that adds noise"),
-];
-
-/// A score X/std(t) of Brownian motion sped up by β, that carries the data to the uniform law.
+/// A score X/std(t) of Brownian motion sped up by β, that carries the data to the uniform distribution.
 ///
 /// # Formula
 /// std(t)² = 1 − exp(−B(t)); losses as in the table of [`Loss`].
 ///
 /// # Reference
 /// De Bortoli et al. (2022), "Riemannian score-based generative modelling", and its code for all constants.
-#[derive(Debug)]
-struct Rsgm;
+pub(super) struct Rsgm;
 
 impl Method for Rsgm {
-    fn options(&self) -> &'static [MethodOption] {
-        OPTIONS
-    }
-
-    fn settings(&self) -> &'static str {
-        "nfe = 100\nactivation = 'sin'\ninput_gain = 1.0\nclip = 0.0\nselect = 'last'"
-    }
-
-    fn refuses(&self, spec: &MethodSpec, manifold: &dyn Manifold) -> Option<String> {
-        field::refuses(spec, manifold, spec.word("generator"))
-    }
-
     fn layout(&self, run: &Run) -> Layout {
         network(run).layout().clone()
     }
 
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
-        let spec = run.config().method_spec();
-        let (loss, noise) = (Loss::of(&spec), Noise::of(&spec));
+        let spec = &run.config().method;
+        let (loss, noise) = (Loss::of(spec), Noise::of(spec));
         Ok(Box::new(Matching { network: network(run), data: FieldRun::open(run)?, noise, loss }))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
-        let noise = Noise::of(&run.config().method_spec());
+        let noise = Noise::of(&run.config().method);
         let score = learned(&network(run), noise, weights);
         Ok(Box::new(FittedScore { score, manifold: run.manifold().clone(), noise, nfe: run.config().nfe as usize }))
     }
 }
 
 fn network(run: &Run) -> FieldNetwork {
-    let spec = run.config().method_spec();
-    FieldNetwork::new(run.config(), run.manifold().as_ref(), spec.word("generator"))
+    FieldNetwork::new(run.config(), run.manifold().as_ref(), run.config().method.word("generator"))
         .expect("checked when the config was made")
 }
 

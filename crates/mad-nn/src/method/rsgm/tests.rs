@@ -56,7 +56,7 @@ impl Case {
         let mut x = Points::zeros(5, manifold.ambient_dim());
         let mut rng = stream(2, Purpose::Data, 0);
         x.rows_mut().for_each(|x| manifold.uniform().sample(&mut rng, x));
-        Self { network, noise: Noise::of(&config.method_spec()), weights, x }
+        Self { network, noise: Noise::of(&config.method), weights, x }
     }
 
     /// A network whose numbers are linear: number i has `factor` times unit j for each (i, j, factor) of `terms`. The first units are

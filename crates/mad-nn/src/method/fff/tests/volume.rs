@@ -125,8 +125,7 @@ fn run_on(folder: &std::path::Path, manifold: &Arc<dyn Manifold>, config: Config
     let (manifold, base, supports) = (manifold.clone(), BaseChoice::Default, Vec::new());
     let contents =
         Contents { manifold, base, parts, conditions: None, pictures: None, columns, supports, config, split: None };
-    run::create(&RealDisk, folder, &contents).expect("a run");
-    Run::open(folder).expect("a run")
+    run::create(&RealDisk, folder, &contents, contents.plan().expect("parts that fit")).expect("a run")
 }
 
 /// Training on one point with a decoder that is inverse there moves the encoder along the slope of −log|det Df|, the decoder not at

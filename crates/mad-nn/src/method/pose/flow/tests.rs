@@ -1,10 +1,10 @@
 //! Circle maps, projective maps and the flow made of them.
 
 use super::*;
-use crate::pose::testing::on_solid;
+use crate::method::pose::testing::on_solid;
 use crate::{
     device,
-    pose::{grid::Cell, testing},
+    method::pose::{grid::Cell, testing},
 };
 use mad_core::rotation::{Symmetry, multiply};
 use rand::RngExt as _;

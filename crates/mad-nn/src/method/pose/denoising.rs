@@ -3,14 +3,14 @@
 use super::{
     head::{self, Equivariant, Levels, Modulated, Noised},
     method::{PoseModel, PoseSamples},
-    space::Space,
+    space::{Space, positions},
 };
 use crate::{
     bridge,
     condition::{PoseBatch, Turn},
     config::{Config, Head, Targets},
     device,
-    method::{SampleRequest, walk},
+    method::{SampleRequest, denoising::walk},
     net::Layout,
     vision::Encoder,
 };
@@ -80,7 +80,7 @@ impl Denoising {
     fn noised(&self, clean: &[[f64; 4]], rng: &mut Rng) -> (Points, Vec<f64>, Points) {
         let (d, draws) = (self.space.dim(), self.config.draws);
         let rows = clean.len() * draws;
-        let sigma = self.config.level_draw().draw(self.config.noise_range(), rows, rng);
+        let sigma = self.config.levels.draw(self.config.noise_range(), rows, rng);
         let mut x = Points::zeros(rows, d);
         for (i, (x, sigma)) in x.rows_mut().zip(&sigma).enumerate() {
             for (x, u) in x.iter_mut().zip(&clean[i / draws]) {
@@ -101,7 +101,7 @@ impl Denoising {
     /// representative, so that only orbits can be averaged.
     fn turns(&self) -> Vec<Turn> {
         match self.config.targets {
-            Targets::Orbit => Turn::positions(&self.config),
+            Targets::Orbit => positions(&self.config),
             _ => vec![Turn::NONE],
         }
     }

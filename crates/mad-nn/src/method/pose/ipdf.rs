@@ -3,7 +3,7 @@
 use super::{
     grid::{Cell, LN_VOLUME},
     head::repeated,
-    method::{PoseMethod, PoseModel, PoseSamples, asks_once},
+    method::{PoseMethod, PoseModel, PoseSamples},
 };
 use crate::{
     bridge,
@@ -13,7 +13,7 @@ use crate::{
         Activation, Plan, chain,
         forward::{Forward, Scratch},
     },
-    method::{MethodEntry, SampleRequest, no_walk},
+    method::{SampleRequest, fitted::no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -45,24 +45,11 @@ const KEPT: usize = 512;
 /// Rows that are scored at a time.
 const BLOCK: usize = 4096;
 
-/// Name in commands and configs.
+/// Name in errors and reports.
 const NAME: &str = "ipdf";
 
 /// The implicit density.
-pub(crate) const ENTRY: MethodEntry = MethodEntry {
-    name: NAME,
-    summary: "implicit density: a network scores rotations for an image, against `draws` random ones in training",
-    method: &PoseMethod {
-        settings: "learning_rate = 0.001\ndraws = 512\nsymmetrised = false",
-        refuses: |config| {
-            if config.draws < 2 {
-                return Some(("draws", "it counts the rotations that are scored for a picture; at least 2".into()));
-            }
-            asks_once(config)
-        },
-        model: |config, _| Box::new(Scored::new(config)),
-    },
-};
+pub(in crate::method) const IMPLICIT_PDF: PoseMethod = PoseMethod(|config, _| Box::new(Scored::new(config)));
 
 /// Sines and cosines of 2ᵏ times each entry of the matrix of a rotation.
 ///
@@ -283,8 +270,8 @@ impl PoseModel for Scored {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pose::testing::on_solid;
-    use crate::{device, pose::testing};
+    use crate::method::pose::testing::on_solid;
+    use crate::{device, method::pose::testing};
     use mad_core::rotation::Symmetry;
 
     fn small(text: &str) -> Scored {

@@ -19,12 +19,12 @@ mod space;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use bingham::ENTRY as BINGHAM;
-pub(crate) use denoising::Denoising;
-pub(crate) use fitted::fitted;
-pub(crate) use flow::ENTRY as FLOW;
-pub(crate) use ipdf::ENTRY as IPDF;
+pub(super) use bingham::BINGHAM;
+pub(super) use denoising::Denoising;
+pub(super) use fitted::fitted;
+pub(super) use flow::ROTATION_FLOW;
+pub(super) use ipdf::IMPLICIT_PDF;
 pub use method::{PoseModel, PoseSamples};
-pub(crate) use objective::objective;
-pub(crate) use regression::ENTRY as EMBEDDING;
+pub(super) use objective::objective;
+pub(super) use regression::EMBEDDING;
 pub use score::{PoseError, PoseReport, TEST_DRAWS, score_pose};

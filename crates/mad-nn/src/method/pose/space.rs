@@ -1,6 +1,9 @@
 //! Where the noise lives: the set on which the poses of one image lie, inside Euclidean space.
 
-use crate::{condition::Turn, config::Targets};
+use crate::{
+    condition::{Condition, Turn},
+    config::{Config, Targets},
+};
 use mad_core::{
     catalogue::{BuildContext, build},
     manifold::Manifold,
@@ -11,6 +14,14 @@ use mad_core::{
 };
 use rand::RngExt as _;
 use std::{f64::consts::TAU, sync::Arc};
+
+/// The positions in which a picture is evaluated: all that move its pose in a known way, or its own alone.
+pub(super) fn positions(config: &Config) -> Vec<Turn> {
+    match *config.condition {
+        Condition::Solid(solid) if config.symmetrised => Turn::all(solid.is_mirror_symmetric()),
+        _ => vec![Turn::NONE],
+    }
+}
 
 /// A vector of the ambient space; three coordinates use the first three places.
 pub(super) type State = [f64; 4];

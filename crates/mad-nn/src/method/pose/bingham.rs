@@ -1,7 +1,7 @@
 //! A mixture of Bingham laws of quaternions.
 
 use super::{
-    method::{PoseMethod, PoseModel, PoseSamples, asks_once},
+    method::{PoseMethod, PoseModel, PoseSamples},
     normaliser::LogNormaliser,
 };
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     condition::PoseBatch,
     config::Config,
     kernel::{Activation, Plan, chain},
-    method::{MethodEntry, SampleRequest, no_walk},
+    method::{SampleRequest, fitted::no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -42,19 +42,11 @@ const FIRST_SCALE: f32 = 0.3;
 /// ln 4: from the volume 2π² of the quaternions, where each rotation has two, to the volume 8π² of the rotations.
 const LN_SCALE: f64 = 2.0 * std::f64::consts::LN_2;
 
-/// Name in commands and configs.
+/// Name in errors and reports.
 const NAME: &str = "bingham";
 
 /// The mixture.
-pub(crate) const ENTRY: MethodEntry = MethodEntry {
-    name: NAME,
-    summary: "mixture of `draws` Bingham laws of quaternions, trained by likelihood and by the winner taking most",
-    method: &PoseMethod {
-        settings: "batch = 128\nlearning_rate = 0.001\ndraws = 50\nwidth = 256\ndepth = 2\nsymmetrised = false",
-        refuses: asks_once,
-        model: |config, _| Box::new(Mixed::new(config)),
-    },
-};
+pub(in crate::method) const BINGHAM: PoseMethod = PoseMethod(|config, _| Box::new(Mixed::new(config)));
 
 /// Σ wₖ B(q; mₖ, λₖ) with numbers that dense layers say of the image.
 ///
@@ -290,10 +282,10 @@ impl PoseModel for Mixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pose::testing::on_solid;
+    use crate::method::pose::testing::on_solid;
     use crate::{
         device,
-        pose::{grid::Cell, testing},
+        method::pose::{grid::Cell, testing},
     };
     use mad_core::rotation::Symmetry;
 

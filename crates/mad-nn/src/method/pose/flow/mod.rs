@@ -4,7 +4,7 @@ mod maps;
 
 use super::{
     grid::LN_VOLUME,
-    method::{PoseMethod, PoseModel, PoseSamples, asks_once},
+    method::{PoseMethod, PoseModel, PoseSamples},
 };
 use crate::{
     bridge,
@@ -14,7 +14,7 @@ use crate::{
         Activation, Plan, chain,
         forward::{Forward, Scratch},
     },
-    method::{MethodEntry, SampleRequest, no_walk},
+    method::{SampleRequest, fitted::no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -37,19 +37,11 @@ const FIRST_SCALE: f32 = 0.1;
 /// Samples of each image among which the most likely one is looked for, at least.
 const CANDIDATES: usize = 64;
 
-/// Name in commands and configs.
+/// Name in errors and reports.
 const NAME: &str = "rotation-flow";
 
 /// The flow.
-pub(crate) const ENTRY: MethodEntry = MethodEntry {
-    name: NAME,
-    summary: "normalising flow: `depth` Möbius couplings of `draws` centres with projective maps of quaternions between them",
-    method: &PoseMethod {
-        settings: "batch = 128\nlearning_rate = 0.001\ndepth = 12\ndraws = 16\nwidth = 64\nsymmetrised = false",
-        refuses: asks_once,
-        model: |config, _| Box::new(Coupled::new(config)),
-    },
-};
+pub(in crate::method) const ROTATION_FLOW: PoseMethod = PoseMethod(|config, _| Box::new(Coupled::new(config)));
 
 /// A flow from the poses of an image to the uniform law, in quaternions.
 ///

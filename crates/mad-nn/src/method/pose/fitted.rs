@@ -10,12 +10,7 @@ use std::ops::ControlFlow;
 
 /// The trained model of a run with these weights.
 pub(crate) fn fitted(run: &Run, model: Box<dyn PoseModel>, weights: &[f32]) -> Box<dyn Fitted> {
-    Box::new(FittedPoses {
-        method: run.config().method_spec().entry.name,
-        model,
-        weights: weights.to_vec(),
-        picture: None,
-    })
+    Box::new(FittedPoses { method: run.config().method.entry.name, model, weights: weights.to_vec(), picture: None })
 }
 
 struct FittedPoses {

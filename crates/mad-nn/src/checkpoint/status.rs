@@ -1,6 +1,6 @@
 //! How far a run folder is trained.
 
-use crate::checkpoint::{self, CheckpointError};
+use super::CheckpointError;
 use serde::Serialize;
 use std::path::Path;
 
@@ -18,10 +18,10 @@ pub struct TrainingStatus {
 impl TrainingStatus {
     /// The status that the newest checkpoint in `folder` shows for a run of `steps` steps.
     pub(crate) fn of(folder: &Path, steps: u64) -> Result<Self, CheckpointError> {
-        let Some(step) = checkpoint::steps(folder)?.last().copied() else {
+        let Some(step) = super::steps(folder)?.last().copied() else {
             return Ok(Self { step: 0, steps, finished: false });
         };
-        let progress = checkpoint::read_manifest(&checkpoint::path_of(folder, step))?.progress;
+        let progress = super::read_manifest(&super::path_of(folder, step))?.progress;
         Ok(Self { step, steps, finished: step >= steps || progress.stopped_early })
     }
 }

@@ -1,7 +1,7 @@
 //! What a model of poses given pictures can do, and the methods that learn nothing else.
 
 use crate::{
-    condition::{Kind, PoseBatch},
+    condition::PoseBatch,
     config::Config,
     method::{Fitted, Method, Objective, SampleRequest},
     net::Layout,
@@ -61,32 +61,12 @@ pub struct PoseSamples {
     pub sampler: (String, usize),
 }
 
-/// A method that learns poses from pictures and nothing else.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PoseMethod {
-    /// Settings that suit it better than the general ones, as TOML.
-    pub settings: &'static str,
-    /// The setting that it cannot work with, and why.
-    pub refuses: fn(&Config) -> Option<(&'static str, String)>,
-    /// The model of a run on objects with this symmetry.
-    pub model: fn(&Config, Symmetry) -> Box<dyn PoseModel>,
-}
+/// A method that learns poses from pictures and nothing else, by its model of a run on objects with this symmetry.
+pub(in crate::method) struct PoseMethod(pub fn(&Config, Symmetry) -> Box<dyn PoseModel>);
 
 impl Method for PoseMethod {
-    fn conditions(&self) -> &'static [Kind] {
-        &[Kind::Pictures]
-    }
-
-    fn settings(&self) -> &'static str {
-        self.settings
-    }
-
-    fn refuses_settings(&self, config: &Config) -> Option<(&'static str, String)> {
-        (self.refuses)(config)
-    }
-
     fn poses(&self, config: &Config, symmetry: Symmetry) -> Option<Box<dyn PoseModel>> {
-        Some((self.model)(config, symmetry))
+        Some((self.0)(config, symmetry))
     }
 
     fn layout(&self, run: &Run) -> Layout {
@@ -104,11 +84,6 @@ impl Method for PoseMethod {
 
 impl PoseMethod {
     fn of(&self, run: &Run) -> Box<dyn PoseModel> {
-        (self.model)(run.config(), run.symmetry())
+        (self.0)(run.config(), run.symmetry())
     }
-}
-
-/// Refuses to ask a method that asks once about each picture in several positions.
-pub(super) fn asks_once(config: &Config) -> Option<(&'static str, String)> {
-    config.symmetrised.then(|| ("symmetrised", "the method asks once about each picture; set it to false".into()))
 }

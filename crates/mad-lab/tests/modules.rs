@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
 /// Crates whose modules have a table, by the name of their folder.
-const CRATES: &[&str] = &["mad-core"];
+const CRATES: &[&str] = &["mad-core", "mad-nn"];
 
 /// From a module to those it may use, in the order of the table.
 type Table = Vec<(String, BTreeSet<String>)>;

@@ -3,11 +3,11 @@
 use super::PoseModel;
 use crate::{
     bridge,
-    condition::{Condition, Pictures, PoseBatch, pretrained},
-    method::{Graded, Objective},
+    condition::{Pictures, PoseBatch},
+    method::{Graded, Objective, Validation},
     net::Layout,
-    run::{Part, Run, RunError},
-    train::Validation,
+    parts::Part,
+    run::{Run, RunError},
 };
 use burn::tensor::Device;
 use mad_core::{
@@ -19,15 +19,15 @@ use mad_core::{
 /// The objective of a run that learns `model`.
 pub(crate) fn objective(run: &Run, model: Box<dyn PoseModel>) -> Result<Box<dyn Objective + '_>, RunError> {
     let config = run.config();
-    let pictures = match config.conditioned_on() {
-        Condition::Solid(solid) => Pictures::of_solid(config, solid)?,
-        _ => Pictures::Kept { size: config.size, train: run.pictures(Part::Train, usize::MAX)?, mirror: None },
+    let pictures = match config.solid_pictures() {
+        Some(pictures) => pictures.training()?,
+        None => Pictures::Kept { size: config.size, train: run.pictures(Part::Train, usize::MAX)?, mirror: None },
     };
     let validation = match config.evaluate_every {
         0 => PoseBatch::default(),
         _ => run.pictures(Part::Validation, config.validation_rows as usize)?,
     };
-    Ok(Box::new(PoseObjective { run, model, pictures, pretrained: pretrained(config)?, validation }))
+    Ok(Box::new(PoseObjective { run, model, pictures, pretrained: config.pretrained()?, validation }))
 }
 
 struct PoseObjective<'a> {

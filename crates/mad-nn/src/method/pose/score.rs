@@ -3,7 +3,8 @@
 use super::PoseSamples;
 use crate::{
     method::SampleRequest,
-    run::{Part, Run, RunError},
+    parts::Part,
+    run::{Run, RunError},
 };
 use mad_core::{
     metrics::Drift,

@@ -1,11 +1,14 @@
 //! Regression of the invariant embedding, with a law of the width that it expects of itself.
 
-use super::method::{PoseMethod, PoseModel, PoseSamples};
+use super::{
+    method::{PoseMethod, PoseModel, PoseSamples},
+    space::positions,
+};
 use crate::{
     bridge,
-    condition::{PoseBatch, Turn},
+    condition::PoseBatch,
     config::Config,
-    method::{MethodEntry, SampleRequest, no_walk},
+    method::{SampleRequest, fitted::no_walk},
     net::Layout,
     vision::Encoder,
 };
@@ -23,15 +26,11 @@ use std::f64::consts::PI;
 /// Weight of the likelihood of the width: it must not hinder the regression.
 const WIDTH_WEIGHT: f64 = 0.01;
 
-/// Name in commands and configs.
+/// Name in errors and reports.
 const NAME: &str = "embedding";
 
-/// The closed orbit law around a regressed embedding.
-pub(crate) const ENTRY: MethodEntry = MethodEntry {
-    name: NAME,
-    summary: "regression of an embedding that is invariant under the symmetry, with a normal law on the orbit around it",
-    method: &PoseMethod { settings: "", refuses: |_| None, model },
-};
+/// The normal distribution on the orbit around a regressed embedding.
+pub(in crate::method) const EMBEDDING: PoseMethod = PoseMethod(model);
 
 fn model(config: &Config, symmetry: Symmetry) -> Box<dyn PoseModel> {
     let embedding = Embedding::new(symmetry);
@@ -89,7 +88,7 @@ impl Embedded {
     fn guesses(&self, weights: &[f32], images: &[f32]) -> Vec<Guess> {
         let (size, m) = (self.config.size, self.embedding.dim());
         let pixels = size * size;
-        let turns = Turn::positions(&self.config);
+        let turns = positions(&self.config);
         let count = images.len() / pixels;
         let mut sums = vec![0.0; count * m];
         let mut widths = vec![0.0; count];

@@ -52,8 +52,9 @@ pub(super) struct Learned {
 /// Trains on new pictures in every step and draws samples for pictures not seen before.
 pub(super) fn learn(solid: &str, text: &str, steps: u64, rate: f64) -> Learned {
     let config = on_solid(solid, text);
-    let model = config.method_spec().entry.method.poses(&config, Solid::lookup(solid).unwrap().symmetry()).unwrap();
-    let adam = config.training().adam;
+    let symmetry = Solid::lookup(solid).unwrap().symmetry();
+    let model = crate::method::method_of(&config).poses(&config, symmetry).unwrap();
+    let adam = config.adam();
     let mut weights = Weights::new(model.initialise(1));
     let device = device::training();
     let mut losses = Vec::new();
@@ -69,7 +70,6 @@ pub(super) fn learn(solid: &str, text: &str, steps: u64, rate: f64) -> Learned {
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let test = batch(solid, config.size, 24);
     let samples = model.sample(&weights.model, &test.images, 8, &SampleRequest::new(3)).unwrap().poses;
-    let symmetry = Solid::lookup(solid).unwrap().symmetry();
     let off: Vec<f64> =
         samples.chunks_exact(8).zip(&test.poses).flat_map(|(s, t)| s.iter().map(|q| symmetry.distance(q, t))).collect();
     Learned {
