@@ -55,11 +55,7 @@ pub struct Contents {
 impl Contents {
     /// Replaces every point by the representative of its class.
     pub(crate) fn canonicalise(&mut self) {
-        for points in [&mut self.parts.train, &mut self.parts.validation, &mut self.parts.test] {
-            if points.dim() == self.manifold.ambient_dim() {
-                points.rows_mut().for_each(|row| self.manifold.canonicalise(row));
-            }
-        }
+        super::prepare::canonicalise(&mut self.parts, self.manifold.as_ref());
     }
 
     /// Whether everything fits together.

@@ -89,10 +89,11 @@ impl Contents {
                 (condition, conditions) = (Some(found), Some(Parts::cut(&values, &split)));
             }
         }
-        let parts = Parts::cut(&points, &split);
+        let mut parts = Parts::cut(&points, &split);
         // Large tables are not held twice.
         let Split { train_units: units, summary, .. } = split;
         drop(points);
+        canonicalise(&mut parts, manifold.as_ref());
         // As a base a mixture may be all that is known.
         let options = if config.is_plain_mixture() { FitOptions::plain() } else { FitOptions::default() };
         // Rows by whose score training is stopped must not have set the weights of the base, or step 0 would have an advantage.
@@ -106,6 +107,15 @@ impl Contents {
         };
         let columns = RunColumns { points: columns, condition };
         Ok(Self { manifold, base, parts, conditions, pictures, columns, supports, config, split: Some(summary) })
+    }
+}
+
+/// Replaces every point by the representative of its class.
+pub(super) fn canonicalise(parts: &mut Parts, manifold: &dyn Manifold) {
+    for points in [&mut parts.train, &mut parts.validation, &mut parts.test] {
+        if points.dim() == manifold.ambient_dim() {
+            points.rows_mut().for_each(|row| manifold.canonicalise(row));
+        }
     }
 }
 
