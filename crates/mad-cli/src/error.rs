@@ -11,7 +11,7 @@ use mad_core::solids::PoseError;
 use mad_core::table::DataError;
 use mad_nn::ConfigError;
 use mad_nn::condition::PictureError;
-use mad_nn::device::DeviceError;
+use mad_nn::device::{DeviceChoice, DeviceError};
 use mad_nn::pose::PoseError as ScoreError;
 use mad_nn::run::{PrepareError, RunError};
 use mad_nn::train::TrainError;
@@ -157,6 +157,12 @@ impl Failure for CliError {
             CliError::Train(TrainError::GivenUp { .. } | TrainError::Device(DeviceError::Failed { .. })) => {
                 Some("--resume continues the run")
             }
+            CliError::Device(DeviceError::NotBuilt { device })
+            | CliError::Train(TrainError::Device(DeviceError::NotBuilt { device })) => match device {
+                DeviceChoice::Cpu => None,
+                DeviceChoice::Wgpu => Some("cargo build --release --features wgpu"),
+                DeviceChoice::Cuda => Some("cargo build --release --features cuda"),
+            },
             CliError::Config(ConfigError::UnknownKey { nearest: None, .. }) => Some("`mad list settings` shows all"),
             CliError::Config(ConfigError::Value { key: "method", .. }) => Some("`mad list methods` shows all"),
             _ => None,

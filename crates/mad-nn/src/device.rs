@@ -36,7 +36,7 @@ impl DeviceChoice {
     /// All devices, in this build or not.
     pub const ALL: [DeviceChoice; 3] = [DeviceChoice::Cpu, DeviceChoice::Wgpu, DeviceChoice::Cuda];
 
-    /// Name on the command line and in files; for a GPU also that of the Cargo feature.
+    /// Name in files and lists; for a GPU also that of the Cargo feature.
     pub fn name(self) -> &'static str {
         match self {
             DeviceChoice::Cpu => "cpu",
@@ -105,38 +105,23 @@ impl FromStr for DeviceChoice {
 /// A device that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "fields are what the messages show")]
 pub enum DeviceError {
     /// No device has this name.
     #[error("unknown device `{name}`; known are {}", DeviceChoice::ALL.map(DeviceChoice::name).join(", "))]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
+    Unknown { name: String },
     /// The device was left out when this program was compiled.
-    #[error("this build has no device `{device}`; make one that has it: cargo build --release --features {device}")]
-    NotBuilt {
-        /// What was asked for.
-        device: DeviceChoice,
-    },
+    #[error("this build has no device `{device}`; build with the Cargo feature `{device}`")]
+    NotBuilt { device: DeviceChoice },
     /// There is no such device here, or its driver is missing or does not work.
     #[error("device `{device}` cannot be opened: {problem}; {}, or train with the device cpu", driver(*.device))]
-    Unavailable {
-        /// What was asked for.
-        device: DeviceChoice,
-        /// What its driver or Burn said.
-        problem: String,
-    },
+    Unavailable { device: DeviceChoice, problem: String },
     /// The device stopped working.
     #[error(
         "device `{device}` failed; use a smaller batch if its memory was full, and resume from the newest \
          checkpoint. It said: {problem}"
     )]
-    Failed {
-        /// The device in use.
-        device: DeviceChoice,
-        /// What Burn said.
-        problem: String,
-    },
+    Failed { device: DeviceChoice, problem: String },
 }
 
 /// What a device needs to be there.

@@ -112,7 +112,7 @@ impl<'a> Fit<'a> {
     /// Gives a setting; a later value replaces an earlier one. What is wrong with it is said when the fit is made.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.settings = self.settings.and_then(|mut settings| {
-            settings.put(key, value.into(), "Fit::set")?;
+            settings.put(key, value, "Fit::set")?;
             Ok(settings)
         });
         self

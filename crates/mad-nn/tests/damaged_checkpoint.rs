@@ -74,7 +74,7 @@ fn a_tensor_file_larger_than_its_network_is_not_read() {
     assert!(matches!(run.state(4), Err(CheckpointError::Size { found, .. }) if found == terabyte));
 }
 
-/// The files beside the checkpoints: cut off or with a flipped bit they are refused, or they say the same.
+/// The other files of the folder: cut off or with a flipped bit they are refused, or read the same.
 #[test]
 fn every_damage_to_the_folder_is_seen() {
     let folder = tempfile::tempdir().unwrap();

@@ -42,7 +42,7 @@ fn check(name: &str, contents: &Contents, draws: usize, distance: Option<f64>) {
     assert!((integral.value() - 1.0).abs() <= distance, "{name}: integral {} ± {doubt}", integral.value());
     assert!(doubt < 0.03, "{name}: the integral is known to ± {doubt} only");
     on_grid(name, &run);
-    // A point has the same density whatever stands beside it.
+    // A point has the same density whatever other points are evaluated with it.
     let last = test.len() - 1;
     assert!((fitted.log_density(&test.select(&[last]), 30)[0] - densities[last]).abs() < 1e-4, "{name}");
 }

@@ -102,14 +102,14 @@ impl Objective for Script<'_> {
     }
 }
 
-/// Steps and validations that were told.
+/// Steps and validations that were reported.
 #[derive(Default)]
-struct Told {
+struct Reports {
     steps: u64,
     best: Vec<bool>,
 }
 
-impl Observer for Told {
+impl Observer for Reports {
     fn stepped(&mut self, _report: &StepReport) {
         self.steps += 1;
     }
@@ -126,10 +126,10 @@ const FALL_AND_RISE: [f64; 10] = [4.0, 3.0, 2.0, 1.0, 1.5, 1.0, 2.0, 0.5, 0.4, 0
 fn stops_after_its_patience_and_answers_with_the_best_weights() {
     let folder = tempfile::tempdir().unwrap();
     let run = Scripted::new(folder.path(), &FALL_AND_RISE, 3);
-    let mut told = Told::default();
-    let done = run.train(&mut told, &AtomicBool::new(false));
-    assert_eq!((done.outcome, done.step, told.steps), (Outcome::Finished, 6, 6));
-    assert_eq!(told.best, [true, true, true, true, false, false, false]);
+    let mut reports = Reports::default();
+    let done = run.train(&mut reports, &AtomicBool::new(false));
+    assert_eq!((done.outcome, done.step, reports.steps), (Outcome::Finished, 6, 6));
+    assert_eq!(reports.best, [true, true, true, true, false, false, false]);
     assert_eq!((run.selected(Select::Best), run.selected(Select::Last)), (3, 6));
     assert_eq!(steps(&run.checkpoints()).unwrap(), [3, 6]);
     let progress = run.progress(6);
@@ -153,10 +153,10 @@ fn a_resumed_run_takes_no_step_after_the_stop() {
     let run = Scripted::new(folder.path(), &FALL_AND_RISE, 3);
     run.finish();
     let before = checkpoint_bytes(folder.path(), 6);
-    let mut told = Told::default();
-    let again = run.train(&mut told, &AtomicBool::new(false));
-    assert_eq!((again.outcome, again.step, told.steps), (Outcome::Finished, 6, 0));
-    assert!(told.best.is_empty() && before == checkpoint_bytes(folder.path(), 6));
+    let mut reports = Reports::default();
+    let again = run.train(&mut reports, &AtomicBool::new(false));
+    assert_eq!((again.outcome, again.step, reports.steps), (Outcome::Finished, 6, 0));
+    assert!(reports.best.is_empty() && before == checkpoint_bytes(folder.path(), 6));
     assert_eq!(run.selected(Select::Best), 3);
 }
 
@@ -178,9 +178,9 @@ fn scores_that_are_no_numbers_are_never_best_and_try_the_patience() {
     let folder = tempfile::tempdir().unwrap();
     let scores = [f64::NAN, 2.0, f64::NAN, f64::INFINITY, 1.0, 0.5];
     let run = Scripted::new(&folder.path().join("some"), &scores, 2);
-    let mut told = Told::default();
-    assert_eq!(run.train(&mut told, &AtomicBool::new(false)).step, 3);
-    assert_eq!(told.best, [false, true, false, false]);
+    let mut reports = Reports::default();
+    assert_eq!(run.train(&mut reports, &AtomicBool::new(false)).step, 3);
+    assert_eq!(reports.best, [false, true, false, false]);
     assert_eq!(run.selected(Select::Best), 1);
 
     let run = Scripted::new(&folder.path().join("all"), &[f64::NAN; 5], 2);
@@ -202,7 +202,7 @@ fn without_patience_all_steps_are_taken() {
 fn a_run_that_is_never_validated_answers_with_its_last_step() {
     let folder = tempfile::tempdir().unwrap();
     let run = Scripted::validated(folder.path(), &[1.0, 2.0, 3.0, 4.0], 1, 0);
-    let mut told = Told::default();
-    run.train(&mut told, &AtomicBool::new(false));
-    assert_eq!((told.steps, told.best.len(), run.selected(Select::Best)), (3, 0, 3));
+    let mut reports = Reports::default();
+    run.train(&mut reports, &AtomicBool::new(false));
+    assert_eq!((reports.steps, reports.best.len(), run.selected(Select::Best)), (3, 0, 3));
 }

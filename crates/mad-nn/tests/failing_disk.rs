@@ -30,7 +30,7 @@ const SETTINGS: &[&str] = &[
     "checkpoint_every=2",
     "keep_checkpoints=2",
     "seed=3",
-    // Validated before the first step as well, and never in vain so often.
+    // Validated before the first step as well, and never without progress that often.
     "patience=9",
 ];
 const LAST: u64 = 12;
@@ -45,7 +45,7 @@ enum Call {
     SyncDir(PathBuf),
     Rename(PathBuf, PathBuf),
     RemoveDir(PathBuf),
-    /// The observer was told of a checkpoint.
+    /// A checkpoint was reported to the observer.
     Saved(PathBuf),
 }
 
@@ -181,9 +181,10 @@ fn a_fit_survives_a_failure_of_every_operation() {
 
         // What was called saved is there, unless it was removed later; what is there is whole and right.
         let calls = disk.calls.into_inner().unwrap();
-        let told: Vec<_> = calls.iter().filter_map(|c| if let Call::Saved(p) = c { Some(p) } else { None }).collect();
+        let reported: Vec<_> =
+            calls.iter().filter_map(|c| if let Call::Saved(p) = c { Some(p) } else { None }).collect();
         let steps = mad_nn::checkpoint::steps(&out.join("checkpoints")).unwrap();
-        if let Some(newest) = told.last() {
+        if let Some(newest) = reported.last() {
             let step = read_manifest(newest).unwrap_or_else(|e| panic!("{fault:?}: {e}")).progress.step;
             assert!(steps.contains(&step), "{fault:?}: step {step} was called saved");
         }
@@ -240,7 +241,7 @@ fn a_pose_fit_survives_a_failure_of_every_operation() {
     }
 }
 
-/// Data are synced before the name appears, the name before anybody is told, and nothing old goes before that.
+/// Data are synced before the name appears, the name before anything is reported, and nothing old goes before that.
 #[test]
 fn names_appear_after_their_bytes_and_before_they_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -249,11 +250,11 @@ fn names_appear_after_their_bytes_and_before_they_are_told() {
     fit(&disk, &contents("sphere:2", SETTINGS), &out, false).unwrap();
     let calls = disk.calls.into_inner().unwrap();
     let checkpoints = out.join("checkpoints");
-    let (mut told, mut removed) = (0, 0);
+    let (mut reported, mut removed) = (0, 0);
     for (i, call) in calls.iter().enumerate() {
         match call {
             Call::Saved(target) => {
-                told += 1;
+                reported += 1;
                 let name = target.file_name().unwrap().to_string_lossy();
                 let temporary = checkpoints.join(format!(".{name}.tmp"));
                 let wanted = [
@@ -283,7 +284,7 @@ fn names_appear_after_their_bytes_and_before_they_are_told() {
             _ => {}
         }
     }
-    assert!(told >= 6 && removed >= 3, "{told} checkpoints, {removed} removed");
+    assert!(reported >= 6 && removed >= 3, "{reported} checkpoints, {removed} removed");
 
     // The folder itself: all files, then the sync of their folders, then its name, then the sync of the name.
     let named = calls.iter().position(|c| matches!(c, Call::Rename(_, to) if *to == out)).expect("the folder appears");
@@ -344,7 +345,7 @@ fn an_observer_that_gives_up_ends_the_run_without_a_checkpoint() {
         let error = Fit::new(&made).out(&out).observer(&mut observer).disk(&disk).train();
         assert!(matches!(error, Err(Error::Train(TrainError::GivenUp { step: 6 }))), "{error:?}");
         assert_eq!(mad_nn::checkpoint::steps(&out.join("checkpoints")).unwrap().last(), Some(&newest));
-        // The next run goes on from there.
+        // The next run continues from there.
         assert_eq!(fit(&disk, &made, &out, true).unwrap().step, LAST);
     }
 }

@@ -103,8 +103,11 @@ fn runs_on_pictures_keep_their_bytes() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let out = folder.path().join("run");
         let mut settings = Partial::new();
-        [ON_PICTURES, own].concat().into_iter().for_each(|setting| settings.set(setting).expect("a setting"));
-        settings.flag("test", "condition", Condition::of_solid(solid)).expect("a solid");
+        [ON_PICTURES, own]
+            .concat()
+            .into_iter()
+            .for_each(|setting| settings.assign(setting, "test").expect("a setting"));
+        settings.put("condition", Condition::of_solid(solid), "test").expect("a solid");
         let contents = Contents::of_solid(&settings).expect("settings that fit");
         let done = Fit::new(&contents).out(&out).train().expect("the run trains");
         let tensors = digest(&checkpoint_bytes(&out, done.step).0);

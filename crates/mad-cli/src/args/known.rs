@@ -127,7 +127,7 @@ mod tests {
     fn every_base_is_accepted_as_a_setting() {
         for (name, _) in BASES {
             let mut settings = Partial::new();
-            settings.flag("--base", "base", name).expect(name);
+            settings.put("base", name, "--base").expect(name);
         }
         assert_eq!(DEVICES.map(|(name, _)| name), DeviceChoice::ALL.map(DeviceChoice::name));
     }

@@ -53,9 +53,9 @@ pub fn run(common: &Common, args: &Demo) -> Result<(), CliError> {
     let mut models = Vec::new();
     for (label, name, own) in MODELS {
         let mut settings = Partial::new();
-        own.iter().try_for_each(|setting| settings.set(setting))?;
-        settings.flag("--steps", "steps", as_setting("--steps", args.steps)?)?;
-        settings.flag("--seed", "seed", as_setting("--seed", args.seed.value)?)?;
+        own.iter().try_for_each(|setting| settings.assign(setting, "demo"))?;
+        settings.put("steps", as_setting("--steps", args.steps)?, "--steps")?;
+        settings.put("seed", as_setting("--seed", args.seed.value)?, "--seed")?;
         // Notices about the data appear once.
         let mut talk = common.clone();
         talk.quiet |= !models.is_empty();

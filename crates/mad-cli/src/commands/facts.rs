@@ -5,6 +5,7 @@ use crate::source::Source;
 use mad_core::catalogue::MANIFOLDS;
 use mad_nn::Run;
 use mad_nn::condition::Condition;
+use mad_nn::config::BaseSpec;
 use mad_nn::run::RunError;
 
 /// Names and values, each in one line.

@@ -58,7 +58,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
         settings = Partial::from_toml(&kept, "the run's config.toml")?.merge(settings);
         settings.take("manifold");
         if let Some(given) = given {
-            settings.flag("--set", "manifold", given)?;
+            settings.put("manifold", given, "--set")?;
         }
     }
     let seed = settings.integer("seed").unwrap_or(0);
@@ -79,7 +79,7 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     let loaded = args.reading.points(common, &mut table, &spec, &numeric)?;
     if kept_manifold.is_some_and(|kept| kept != loaded.manifold.spec()) {
         // The run will be refused; its base measure may not even exist here.
-        settings.flag("--base", "base", "default")?;
+        settings.put("base", "default", "--base")?;
     }
     let begun = Instant::now();
     let contents = contents(common, &table, loaded, &settings, kept_base)?;
@@ -134,25 +134,25 @@ fn given(args: &Fit) -> Result<Partial, CliError> {
         Some(path) => Partial::from_toml(&config_text(path)?, &path.display().to_string())?,
     };
     for assignment in &args.set {
-        settings.set(assignment)?;
+        settings.assign(assignment, "--set")?;
     }
     if let Some(method) = &args.method {
         let refused = |known: String| CliError::Usage(format!("--method {method}: allowed is {known}"));
-        MethodSpec::parse(method).map_err(refused)?;
+        method.parse::<MethodSpec>().map_err(refused)?;
     }
     for (flag, key, value) in [("--method", "method", &args.method), ("--base", "base", &args.base)] {
         if let Some(value) = value {
-            settings.flag(flag, key, value.as_str())?;
+            settings.put(key, value.as_str(), flag)?;
         }
     }
     if !args.given.is_empty() {
-        settings.flag("--given", "condition", args.given.join(","))?;
+        settings.put("condition", args.given.join(","), "--given")?;
     }
     for (flag, key, value) in
         [("--steps", "steps", args.steps), ("--batch", "batch", args.batch), ("--seed", "seed", args.seed)]
     {
         if let Some(value) = value {
-            settings.flag(flag, key, as_setting(flag, value)?)?;
+            settings.put(key, as_setting(flag, value)?, flag)?;
         }
     }
     Ok(settings)

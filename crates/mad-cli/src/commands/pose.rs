@@ -47,7 +47,7 @@ pub fn contents(args: &Fit, solid: &str, mut settings: Partial) -> Result<Conten
             "condition = {other} in the settings, but symsol:{solid} is asked for; leave one of them out"
         )));
     }
-    settings.flag("DATA", "condition", wanted)?;
+    settings.put("condition", wanted, "DATA")?;
     Ok(Contents::of_solid(&settings)?)
 }
 

@@ -24,7 +24,7 @@ impl Settings {
         let resolved = |keys: &[&'static Setting]| {
             let mut partial = Partial::new();
             for key in keys {
-                partial.flag("report", key.name, table.get(key.name)?.clone()).ok()?;
+                partial.put(key.name, table.get(key.name)?.clone(), "report").ok()?;
             }
             Config::resolve_for(&partial, manifold, Some(distinct)).ok()
         };
@@ -90,7 +90,7 @@ mod tests {
     fn resolved(settings: &[&str], distinct: usize) -> (Config, Settings) {
         let manifold = build("sphere:2", &BuildContext::new(|_| unreachable!("no files"))).expect("a manifold");
         let mut partial = Partial::new();
-        settings.iter().for_each(|text| partial.set(text).expect("a setting"));
+        settings.iter().for_each(|text| partial.assign(text, "test").expect("a setting"));
         let config = Config::resolve_for(&partial, manifold.as_ref(), Some(distinct)).expect("a configuration");
         let settings = Settings::of(&config, manifold.as_ref(), distinct);
         (config, settings)

@@ -198,7 +198,7 @@ pub fn run_worker(common: &Common, folder: &Path) -> Result<(), LabError> {
     }
     let (table, own) = plan::table(common, &job.data.source, job.data.rows, job.seed)?;
     let mut settings = Partial::from_toml(&job.settings, "job.json")?;
-    settings.flag("job.json", "seed", job.seed as i64)?;
+    settings.put("seed", job.seed as i64, "job.json")?;
     let spec = job.data.manifold.clone().or(own).unwrap_or_default();
     let loaded = load::load(&table, &spec, &ColumnOptions::default())?;
     identity::check(&job.data.source, &job.data.hash, &identity::of_rows(&loaded))?;

@@ -18,8 +18,8 @@ use std::time::Instant;
 /// What is asked of a run.
 fn asked(solid: &str, settings: &str, seed: u64) -> Result<Partial, ConfigError> {
     let mut asked = Partial::from_toml(settings, "settings")?;
-    asked.flag("experiment", "condition", Condition::of_solid(solid))?;
-    asked.flag("experiment", "seed", seed as i64)?;
+    asked.put("condition", Condition::of_solid(solid), "experiment")?;
+    asked.put("seed", seed as i64, "experiment")?;
     Ok(asked)
 }
 

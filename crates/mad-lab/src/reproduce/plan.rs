@@ -64,7 +64,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
         };
         let resolve = |settings: &toml::Table| {
             let mut partial = Partial::from_toml(&settings.to_string(), "settings")?;
-            partial.flag("seeds", "seed", place.seed as i64)?;
+            partial.put("seed", place.seed as i64, "seeds")?;
             Config::resolve_for(&partial, source.manifold.as_ref(), Some(source.distinct))
         };
         let mut config = resolve(&settings).map_err(failed)?;

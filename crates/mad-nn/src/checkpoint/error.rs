@@ -5,87 +5,35 @@ use std::{io, path::PathBuf};
 /// A checkpoint that cannot be written or must not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "fields are what the messages show")]
 pub enum CheckpointError {
     /// The file system refused.
     #[error("cannot {action} {}{}: {source}", path.display(), bytes.map(|b| format!(" ({b} bytes of weights)")).unwrap_or_default())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Room needed, if something was being written.
-        bytes: Option<usize>,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, bytes: Option<usize>, source: io::Error },
     /// The run has no checkpoint yet.
     #[error("{}: no checkpoint yet; resume the fit", folder.display())]
-    None {
-        /// Folder of the checkpoints.
-        folder: PathBuf,
-    },
+    None { folder: PathBuf },
     /// A file does not have the size it was written with.
     #[error("{}: {found} bytes, {expected} expected; the file is damaged; remove its folder, and resume the fit from the checkpoint before it", path.display())]
-    Size {
-        /// The file.
-        path: PathBuf,
-        /// Size when written.
-        expected: u64,
-        /// Size now.
-        found: u64,
-    },
+    Size { path: PathBuf, expected: u64, found: u64 },
     /// A file does not hold the bytes it was written with.
     #[error("{}: hash mismatch; the file is damaged or belongs to another step; remove its folder, and resume the fit from the checkpoint before it", path.display())]
-    Hash {
-        /// The file.
-        path: PathBuf,
-    },
+    Hash { path: PathBuf },
     /// A file is too large, or is no regular file.
     #[error("{}: {problem}; the checkpoint is damaged or was edited", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Unreadable { path: PathBuf, problem: String },
     /// The manifest cannot be understood.
     #[error("{}: {problem}", path.display())]
-    Manifest {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Manifest { path: PathBuf, problem: String },
     /// A newer program wrote it.
     #[error("{}: written by version {version} in schema {schema}; this program reads schema {known} and older", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Version of the writer.
-        version: String,
-        /// Its schema.
-        schema: u32,
-        /// Newest schema known here.
-        known: u32,
-    },
+    Newer { path: PathBuf, version: String, schema: u32, known: u32 },
     /// A tensor is missing, has another shape, or holds numbers that are not finite.
     #[error("{}: tensor `{name}`: {problem}", path.display())]
-    Tensor {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
+    Tensor { path: PathBuf, name: String, problem: String },
     /// It belongs to other settings or other data.
     #[error("{}: belongs to another {what} than this run folder", path.display())]
-    Foreign {
-        /// The checkpoint.
-        path: PathBuf,
-        /// `config` or `data`.
-        what: &'static str,
-    },
+    Foreign { path: PathBuf, what: &'static str },
 }
 
 impl CheckpointError {

@@ -1,6 +1,6 @@
 //! Checkpoints: the whole state of a run, written so that a kill at any moment leaves a complete one.
 //!
-//! A checkpoint is a folder `step-00002000` with `tensors.safetensors` and `manifest.json`. It is written beside its final
+//! A checkpoint is a folder `step-00002000` with `tensors.safetensors` and `manifest.json`. It is written next to its final
 //! place, synced, and renamed, so that its name stands for a complete checkpoint or for none.
 
 mod error;

@@ -6,50 +6,25 @@ use std::path::PathBuf;
 /// Pictures, or weights of their encoder, that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "fields are what the messages show")]
 pub enum PictureError {
     /// An archive of pictures cannot be used.
     #[error(transparent)]
     Archive(#[from] mad_core::solids::PoseError),
     /// An archive has no pictures to learn from.
     #[error("{}: no training pictures of {solid}", path.display())]
-    None {
-        /// The archive.
-        path: PathBuf,
-        /// Name of the solid.
-        solid: &'static str,
-    },
+    None { path: PathBuf, solid: &'static str },
     /// A picture cannot be read.
     #[error("{}: {problem}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Unreadable { path: PathBuf, problem: String },
     /// A picture cannot be opened.
     #[error("cannot read {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// More pictures than fit into memory.
     #[error(
         "{place}: {count} pictures of {size} pixels a side take {bytes} bytes, more than {limit}; set a smaller size"
     )]
-    TooMany {
-        /// Folder, archive or table.
-        place: String,
-        /// Pictures.
-        count: usize,
-        /// Pixels of a side.
-        size: usize,
-        /// Bytes they would take.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooMany { place: String, count: usize, size: usize, bytes: u64, limit: u64 },
     /// Weights to begin with cannot be used.
     #[error(transparent)]
     Weights(#[from] WeightsError),

@@ -150,7 +150,8 @@ pub(crate) fn require_distribution(dataset: &str) -> Result<(), DataError> {
     if entry.is_distribution {
         return Ok(());
     }
-    let known: Vec<_> = datasets::DATASETS.iter().filter(|entry| entry.is_distribution).map(|entry| entry.name).collect();
+    let known: Vec<_> =
+        datasets::DATASETS.iter().filter(|entry| entry.is_distribution).map(|entry| entry.name).collect();
     let problem = format!("a fixed table, of which no new rows can be made; they can be of {}", known.join(", "));
     Err(DataError::DatasetArgument { name: entry.name.into(), problem })
 }

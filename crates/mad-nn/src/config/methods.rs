@@ -80,7 +80,7 @@ impl MethodEntry {
     }
 
     /// Whether it learns a denoiser D = m + σ F; other methods build on no base measure.
-    pub fn is_denoiser(&self) -> bool {
+    pub(crate) fn is_denoiser(&self) -> bool {
         matches!(self.learner, Learner::Mad | Learner::Dsm | Learner::Skip)
     }
 }

@@ -55,7 +55,7 @@ pub enum Targets {
     Single,
     /// The mean of all training points that could have been noised to the same place: the same minimum, less noise.
     Averaged,
-    /// Averaged unless there are so many training points that sums over them would be slow.
+    /// Averaged, over blocks of rows where sums over all training points would be slow.
     Auto,
     /// One fixed representative of all poses that look the same, as in the MAD paper; samples are lifted to a random one.
     Canonical,
@@ -222,7 +222,7 @@ impl Config {
     }
 
     /// The encoder of pictures, handing on this many numbers.
-    pub fn build_encoder(&self, features: usize) -> vision::Encoder {
+    pub(crate) fn build_encoder(&self, features: usize) -> vision::Encoder {
         vision::Encoder::new(&self.encoder, self.encoder_shape(features)).expect("checked when the config was made")
     }
 
@@ -237,7 +237,7 @@ impl Config {
     }
 
     /// Whether a mixture is the model itself: the usual one, of one size.
-    pub fn is_plain_mixture(&self) -> bool {
+    pub(crate) fn is_plain_mixture(&self) -> bool {
         self.method.entry.own_base == Some(BaseSpec::Mixture)
     }
 

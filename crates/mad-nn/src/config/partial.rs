@@ -38,16 +38,16 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Adds `key=value` as given to `--set`; a later setting replaces an earlier one.
+    /// Adds `key=value` that came from `origin`; a later setting replaces an earlier one.
     ///
     /// ```
     /// use mad_nn::config::Partial;
     /// let mut partial = Partial::new();
-    /// partial.set("learning_rate=1e-3").unwrap();
-    /// let error = partial.set("learning_rat=1e-3").unwrap_err();
+    /// partial.assign("learning_rate=1e-3", "example").unwrap();
+    /// let error = partial.assign("learning_rat=1e-3", "example").unwrap_err();
     /// assert!(error.to_string().contains("did you mean `learning_rate`?"));
     /// ```
-    pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
+    pub fn assign(&mut self, assignment: &str, origin: &str) -> Result<(), ConfigError> {
         let (key, text) =
             assignment.split_once('=').ok_or_else(|| ConfigError::Assignment { text: assignment.into() })?;
         let (key, text) = (key.trim(), text.trim());
@@ -62,12 +62,7 @@ impl Partial {
             Some(v @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_))) if !text_wanted => v,
             _ => Value::String(text.into()),
         };
-        self.put(key, value, "--set")
-    }
-
-    /// Adds a setting from a flag such as `--steps`.
-    pub fn flag(&mut self, flag: &str, key: &'static str, value: impl Into<Value>) -> Result<(), ConfigError> {
-        self.put(key, value.into(), flag)
+        self.put(key, value, origin)
     }
 
     /// Settings of both; those of `other` win.
@@ -126,8 +121,8 @@ impl Partial {
     }
 
     /// Adds a setting that came from `origin`.
-    pub(crate) fn put(&mut self, name: &str, value: Value, origin: &str) -> Result<(), ConfigError> {
-        let (key, checked) = admit(name, &value, origin)?;
+    pub fn put(&mut self, key: &str, value: impl Into<Value>, origin: &str) -> Result<(), ConfigError> {
+        let (key, checked) = admit(key, &value.into(), origin)?;
         self.values.insert(key, (checked, origin.into()));
         Ok(())
     }
@@ -144,30 +139,30 @@ mod tests {
         let error = Partial::from_toml("steps = 10\nbatch = \n", "run.toml").unwrap_err().to_string();
         assert!(error.starts_with("run.toml, line 2: "), "{error}");
         let mut partial = Partial::new();
-        let error = partial.set("activation=relu").unwrap_err().to_string();
-        assert_eq!(error, "--set: activation = \"relu\"; allowed: sin, silu, identity");
-        assert!(partial.set("steps").is_err());
-        assert!(partial.set("sigma_min=nan").is_err());
-        assert!(partial.set("sigma_min=-1").is_err());
-        assert!(partial.set("steps=1.5").is_err());
+        let error = partial.assign("activation=relu", "test").unwrap_err().to_string();
+        assert_eq!(error, "test: activation = \"relu\"; allowed: sin, silu, identity");
+        assert!(partial.assign("steps", "test").is_err());
+        assert!(partial.assign("sigma_min=nan", "test").is_err());
+        assert!(partial.assign("sigma_min=-1", "test").is_err());
+        assert!(partial.assign("steps=1.5", "test").is_err());
     }
 
     #[test]
     fn one_assignment_sets_one_key() {
         for text in ["steps=10\nwidth=20", "steps=10\rwidth=20", "base=uniform\nsteps = 3"] {
             let mut partial = Partial::new();
-            assert!(matches!(partial.set(text), Err(ConfigError::LineBreak { .. })), "{text:?}");
+            assert!(matches!(partial.assign(text, "test"), Err(ConfigError::LineBreak { .. })), "{text:?}");
             assert_eq!(partial, Partial::new(), "{text:?}");
         }
         // Blanks around it are no second line.
-        assert_eq!(Partial::new().set("steps=10\n"), Ok(()));
+        assert_eq!(Partial::new().assign("steps=10\n", "test"), Ok(()));
     }
 
     #[test]
     fn later_settings_win_and_numbers_may_lack_a_point() {
         let mut partial = Partial::from_toml("learning_rate = 1\n", "a").unwrap();
         assert_eq!(partial.get("learning_rate"), Some(&Value::Float(1.0)));
-        partial.set("learning_rate = 2e-3").unwrap();
+        partial.assign("learning_rate = 2e-3", "test").unwrap();
         assert_eq!(partial.get("learning_rate"), Some(&Value::Float(2e-3)));
     }
 

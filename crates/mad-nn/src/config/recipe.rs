@@ -218,7 +218,7 @@ fn defaults(pictures: bool) -> Partial {
     settings
 }
 
-/// The recipe that is asked for, which must be for the kind of run.
+/// The chosen recipe, which must be for the kind of run.
 fn recipe_of(asked: &Partial) -> Result<&'static Recipe, ConfigError> {
     let name = asked.get("recipe").and_then(Value::as_str).unwrap_or(RECIPES[0].name);
     let pictures = asked.condition().is_pictures();

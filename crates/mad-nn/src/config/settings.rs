@@ -119,190 +119,146 @@ fn literal(text: &str) -> Value {
     table["v"].clone()
 }
 
+const fn count(name: &'static str, min: u64, max: u64, summary: &'static str) -> Setting {
+    Setting::new(name, Domain::Count(min, max), summary)
+}
+
+const fn number(name: &'static str, min: f64, max: f64, summary: &'static str) -> Setting {
+    Setting::new(name, Domain::Number(min, max), summary)
+}
+
+const fn words(name: &'static str, words: fn() -> Vec<&'static str>, summary: &'static str) -> Setting {
+    Setting::new(name, Domain::Choice(words), summary)
+}
+
+const fn text(name: &'static str, summary: &'static str) -> Setting {
+    Setting::new(name, Domain::Text, summary)
+}
+
+const fn form(name: &'static str, form: Form, summary: &'static str) -> Setting {
+    Setting::new(name, Domain::Form(form), summary)
+}
+
 /// All settings, in the order in which they are written.
 pub const SETTINGS: &[Setting] = &[
-    Setting::new("manifold", Domain::Text, "the set the data lie on, such as sphere:2"),
-    Setting::new("method", Domain::Form(Form::METHOD), "what is learned and how").usually("'mad'"),
-    Setting::new(
+    text("manifold", "the set the data lie on, such as sphere:2"),
+    form("method", Form::METHOD, "what is learned and how").usually("'mad'"),
+    form(
         "base",
-        Domain::Form(Form::BASE),
+        Form::BASE,
         "base measure: default (the manifold's own), uniform, mixture or kde (fitted to the data), mixture:FILE",
     )
     .usually("'default'")
     .not_on_pictures("'default'"),
-    Setting::new(
-        "recipe",
-        Domain::Choice(|| RECIPES.iter().map(|r| r.name).collect()),
-        "where settings not given come from",
-    )
-    .usually("'default'"),
-    Setting::new("steps", Domain::Count(0, 100_000_000), "training steps").usually("2000").on_pictures("10000"),
-    Setting::new("batch", Domain::Count(1, 1 << 20), "points or pictures in a step, drawn with replacement")
-        .usually("512")
-        .on_pictures("64"),
-    Setting::new("seed", Domain::Count(0, i64::MAX as u64), "seed of weights, batches and noise").usually("0"),
-    Setting::new("learning_rate", Domain::Number(0.0, 10.0), "largest learning rate").on_pictures("0.002"),
-    Setting::new("schedule", Domain::Choice(|| vec!["cosine", "constant"]), "learning rate after the warm-up")
-        .usually("'cosine'"),
-    Setting::new("warmup", Domain::Count(0, 100_000_000), "steps in which the learning rate grows")
-        .usually("50")
-        .on_pictures("200"),
-    Setting::new("learning_rate_start", Domain::Number(0.0, 10.0), "learning rate from which the warm-up grows")
-        .usually("0.0")
-        .optional(),
-    Setting::new("learning_rate_end", Domain::Number(0.0, 10.0), "learning rate to which the cosine falls")
-        .usually("0.0")
-        .optional(),
-    Setting::new("optimizer", Domain::Choice(|| vec!["adam", "adamw"]), "how weights follow gradients")
+    words("recipe", || RECIPES.iter().map(|r| r.name).collect(), "where settings not given come from")
+        .usually("'default'"),
+    count("steps", 0, 100_000_000, "training steps").usually("2000").on_pictures("10000"),
+    count("batch", 1, 1 << 20, "points or pictures in a step, drawn with replacement").usually("512").on_pictures("64"),
+    count("seed", 0, i64::MAX as u64, "seed of weights, batches and noise").usually("0"),
+    number("learning_rate", 0.0, 10.0, "largest learning rate").on_pictures("0.002"),
+    words("schedule", || vec!["cosine", "constant"], "learning rate after the warm-up").usually("'cosine'"),
+    count("warmup", 0, 100_000_000, "steps in which the learning rate grows").usually("50").on_pictures("200"),
+    number("learning_rate_start", 0.0, 10.0, "learning rate from which the warm-up grows").usually("0.0").optional(),
+    number("learning_rate_end", 0.0, 10.0, "learning rate to which the cosine falls").usually("0.0").optional(),
+    words("optimizer", || vec!["adam", "adamw"], "how weights follow gradients")
         .usually("'adam'")
         .on_pictures("'adamw'"),
-    Setting::new("weight_decay", Domain::Number(0.0, 10.0), "share of the rate by which weights shrink")
-        .usually("0.0")
-        .on_pictures("0.0001"),
-    Setting::new("beta1", Domain::Number(0.0, 0.999_999), "memory of the mean gradient").usually("0.9"),
-    Setting::new("beta2", Domain::Number(0.0, 0.999_999_9), "memory of the mean squared gradient").usually("0.999"),
-    Setting::new("clip", Domain::Number(0.0, 1e9), "largest norm of a gradient; 0 for no limit")
-        .usually("10.0")
-        .on_pictures("1.0"),
-    Setting::new("ema", Domain::Number(0.0, 0.999_999_9), "memory of the averaged weights; 0 for none")
-        .usually("0.99")
-        .on_pictures("0.999"),
-    Setting::new(
-        "ema_start",
-        Domain::Choice(|| vec!["warm", "cold"]),
-        "warm soon forgets the initial weights, cold does not",
-    )
-    .usually("'warm'"),
-    Setting::new("sigma_min", Domain::Number(1e-8, 1e6), "smallest noise level").on_pictures("0.005"),
-    Setting::new("sigma_max", Domain::Number(1e-8, 1e6), "largest noise level").on_pictures("0.7"),
-    Setting::new("levels", Domain::Form(Form::LEVELS), "how training draws noise levels").on_pictures("'log-uniform'"),
-    Setting::new(
+    number("weight_decay", 0.0, 10.0, "share of the rate by which weights shrink").usually("0.0").on_pictures("0.0001"),
+    number("beta1", 0.0, 0.999_999, "memory of the mean gradient").usually("0.9"),
+    number("beta2", 0.0, 0.999_999_9, "memory of the mean squared gradient").usually("0.999"),
+    number("clip", 0.0, 1e9, "largest norm of a gradient; 0 for no limit").usually("10.0").on_pictures("1.0"),
+    number("ema", 0.0, 0.999_999_9, "memory of the averaged weights; 0 for none").usually("0.99").on_pictures("0.999"),
+    words("ema_start", || vec!["warm", "cold"], "warm soon forgets the initial weights, cold does not")
+        .usually("'warm'"),
+    number("sigma_min", 1e-8, 1e6, "smallest noise level").on_pictures("0.005"),
+    number("sigma_max", 1e-8, 1e6, "largest noise level").on_pictures("0.7"),
+    form("levels", Form::LEVELS, "how training draws noise levels").on_pictures("'log-uniform'"),
+    words(
         "targets",
-        Domain::Choice(|| vec!["single", "averaged", "auto", "canonical", "orbit"]),
-        "on points: single, or averaged over all training points that fit the noised one; auto takes blocks of rows where there \
-         are very many. On pictures: canonical, one representative of the poses that look the same, or orbit, all of them",
+        || vec!["single", "averaged", "auto", "canonical", "orbit"],
+        "on points: single, or averaged over all training points that fit the noised one; auto takes blocks of rows where \
+         there are very many. On pictures: canonical, one representative of the poses that look the same, or orbit, all \
+         of them",
     )
     .usually("'auto'")
     .on_pictures("'orbit'"),
-    Setting::new("network", Domain::Choice(|| NETWORKS.iter().map(|n| n.name).collect()), "kind of network")
+    words("network", || NETWORKS.iter().map(|n| n.name).collect(), "kind of network")
         .usually("'mlp'")
         .not_on_pictures("'mlp'"),
-    Setting::new("width", Domain::Count(1, 16_384), "numbers in a hidden layer").usually("512").on_pictures("128"),
-    Setting::new("depth", Domain::Count(1, 64), "hidden layers; couplings of a rotation flow")
-        .usually("5")
-        .on_pictures("3"),
-    Setting::new(
-        "activation",
-        Domain::Choice(|| ACTIVATIONS.iter().map(|a| a.0).collect()),
-        "activation function of the hidden layers",
-    )
-    .not_on_pictures("'silu'"),
-    Setting::new("input_gain", Domain::Number(1e-3, 1e3), "factor on the scaled point before the first layer")
-        .not_on_pictures("1.0"),
-    Setting::new(
+    count("width", 1, 16_384, "numbers in a hidden layer").usually("512").on_pictures("128"),
+    count("depth", 1, 64, "hidden layers; couplings of a rotation flow").usually("5").on_pictures("3"),
+    words("activation", || ACTIVATIONS.iter().map(|a| a.0).collect(), "activation function of the hidden layers")
+        .not_on_pictures("'silu'"),
+    number("input_gain", 1e-3, 1e3, "factor on the scaled point before the first layer").not_on_pictures("1.0"),
+    form(
         "condition",
-        Domain::Form(Form::CONDITION),
-        "columns the model is conditioned on, separated by commas; picture=COLUMN for pictures whose files a column names, \
-         picture=symsol:SOLID for pictures of a solid",
+        Form::CONDITION,
+        "columns the model is conditioned on, separated by commas; picture=COLUMN for pictures whose files a column \
+         names, picture=symsol:SOLID for pictures of a solid",
     )
     .usually("''"),
-    Setting::new("condition_dropout", Domain::Number(0.0, 1.0), "share of training rows that do not see their condition")
+    number("condition_dropout", 0.0, 1.0, "share of training rows that do not see their condition")
         .usually("0.1")
         .not_on_pictures("0.0"),
-    Setting::new(
+    text(
         "archive",
-        Domain::Text,
         "folder or zip of pictures of solids in the layout of SymSol; empty for pictures rendered in every step",
     )
     .only_on_pictures("''"),
-    Setting::new("size", Domain::Count(16, 512), "pixels of a side").only_on_pictures("32"),
-    Setting::new(
-        "encoder",
-        Domain::Choice(|| ENCODERS.iter().map(|e| e.name).collect()),
-        "the network that sees the picture",
-    )
-    .only_on_pictures("'cnn-small'"),
-    Setting::new(
-        "weights",
-        Domain::Text,
-        "weights of a torchvision ResNet to begin with, .safetensors or .pth; empty for random ones",
-    )
-    .only_on_pictures("''"),
-    Setting::new("features", Domain::Count(1, 4096), "numbers that the encoder hands on").only_on_pictures("64"),
-    Setting::new(
+    count("size", 16, 512, "pixels of a side").only_on_pictures("32"),
+    words("encoder", || ENCODERS.iter().map(|e| e.name).collect(), "the network that sees the picture")
+        .only_on_pictures("'cnn-small'"),
+    text("weights", "weights of a torchvision ResNet to begin with, .safetensors or .pth; empty for random ones")
+        .only_on_pictures("''"),
+    count("features", 1, 4096, "features that the encoder returns").only_on_pictures("64"),
+    words(
         "head",
-        Domain::Choice(|| vec!["equivariant", "modulated"]),
+        || vec!["equivariant", "modulated"],
         "what sees the noised pose: a network that knows the symmetry, or residual blocks modulated by the picture",
     )
     .only_on_pictures("'equivariant'"),
-    Setting::new("level_features", Domain::Count(1, 1024), "numbers that tell the head the noise level, sines and cosines")
+    count("level_features", 1, 1024, "features of the noise level that the head sees, sines and cosines")
         .only_on_pictures("9"),
-    Setting::new(
+    count(
         "draws",
-        Domain::Count(1, 65_536),
+        1,
+        65_536,
         "noise draws or queries per picture; components of a mixture; centres of a flow's circle maps",
     )
     .only_on_pictures("32"),
-    Setting::new(
-        "auxiliary",
-        Domain::Number(0.0, 1e9),
-        "weight of the regression of the invariant embedding in the loss",
-    )
-    .only_on_pictures("0.3"),
+    number("auxiliary", 0.0, 1e9, "weight of the regression of the invariant embedding in the loss")
+        .only_on_pictures("0.3"),
     Setting::new(
         "symmetrised",
         Domain::Flag,
-        "whether answers are averaged over moved copies of the picture; for pictures of solids, lit from the camera",
+        "whether outputs are averaged over moved copies of the picture; for pictures of solids, lit from the camera",
     )
     .only_on_pictures("true")
     .neutral(),
-    Setting::new("checkpoint_every", Domain::Count(1, 100_000_000), "steps between checkpoints")
-        .on_pictures("1000")
-        .neutral(),
-    Setting::new("keep_checkpoints", Domain::Count(1, 10_000), "checkpoints kept besides the selected one")
+    count("checkpoint_every", 1, 100_000_000, "steps between checkpoints").on_pictures("1000").neutral(),
+    count("keep_checkpoints", 1, 10_000, "checkpoints kept besides the selected one")
         .usually("2")
         .on_pictures("1")
         .neutral(),
-    Setting::new("log_every", Domain::Count(1, 100_000_000), "steps over which a logged loss is averaged")
-        .usually("20")
-        .on_pictures("100"),
-    Setting::new("evaluate_every", Domain::Count(0, 100_000_000), "steps between validations; 0 for none"),
-    Setting::new("validation_rows", Domain::Count(1, 1 << 24), "most rows used in a validation")
-        .usually("2048")
-        .on_pictures("256"),
-    Setting::new("bound_levels", Domain::Count(1, 10_000), "noise levels in a validation").usually("32"),
-    Setting::new("bound_repeats", Domain::Count(1, 1000), "repeats of a validation with fresh noise").usually("1"),
-    Setting::new("select", Domain::Choice(|| vec!["best", "last"]), "weights a finished run answers with")
-        .usually("'best'"),
-    Setting::new("patience", Domain::Count(0, 1_000_000), "validations without progress before stopping; 0 for never")
-        .usually("0"),
-    Setting::new("split", Domain::Form(Form::SPLIT), "how rows are divided into training, validation and test part")
-        .usually("'distinct'"),
-    Setting::new(
-        "fresh",
-        Domain::Text,
-        "named data set that makes new rows for every step; empty for the rows of the file",
-    )
-    .usually("''")
-    .not_on_pictures("''"),
-    Setting::new(
-        "sampler",
-        Domain::Choice(|| SAMPLERS.iter().map(|s| s.name).collect()),
-        "sampler if none is asked for",
-    )
-    .on_pictures("'dpm-sde'")
-    .neutral(),
-    Setting::new("nfe", Domain::Count(1, 1_000_000), "network calls per sample if not asked for")
-        .on_pictures("24")
+    count("log_every", 1, 100_000_000, "steps over which a logged loss is averaged").usually("20").on_pictures("100"),
+    count("evaluate_every", 0, 100_000_000, "steps between validations; 0 for none"),
+    count("validation_rows", 1, 1 << 24, "most rows used in a validation").usually("2048").on_pictures("256"),
+    count("bound_levels", 1, 10_000, "noise levels in a validation").usually("32"),
+    count("bound_repeats", 1, 1000, "repeats of a validation with fresh noise").usually("1"),
+    words("select", || vec!["best", "last"], "weights that a finished run uses").usually("'best'"),
+    count("patience", 0, 1_000_000, "validations without progress before stopping; 0 for never").usually("0"),
+    form("split", Form::SPLIT, "how rows are divided into training, validation and test part").usually("'distinct'"),
+    text("fresh", "named data set that makes new rows for every step; empty for the rows of the file")
+        .usually("''")
+        .not_on_pictures("''"),
+    words("sampler", || SAMPLERS.iter().map(|s| s.name).collect(), "sampler that is used by default")
+        .on_pictures("'dpm-sde'")
         .neutral(),
-    Setting::new(
-        "rho",
-        Domain::Number(0.0, 100.0),
-        "spacing of the sampler's noise levels, even in the power 1/rho; 0 for the sampler's own",
-    )
-    .usually("0.0")
-    .neutral()
-    .optional(),
+    count("nfe", 1, 1_000_000, "network calls per sample by default").on_pictures("24").neutral(),
+    number("rho", 0.0, 100.0, "spacing of the sampler's noise levels, even in the power 1/rho; 0 for the sampler's own")
+        .usually("0.0")
+        .neutral()
+        .optional(),
 ];
 
 impl Named for Setting {

@@ -14,7 +14,7 @@ use super::panels::pack;
 use super::product::{Tiles, add_outer, cover, registers, row, zeros};
 use super::simd::{Simd, for_each_simd};
 
-/// Pixels of a weight gradient that are taken at once: windows and gradients of so many fit into the second cache together.
+/// Pixels of a weight gradient that are taken at once: windows and gradients of this many fit into the second cache together.
 const PIXELS_AT_ONCE: usize = 128;
 
 /// What follows the sum in a layer of an encoder.
@@ -67,7 +67,7 @@ pub(crate) enum Finish<'a> {
         shortcut: Option<(&'a [f32], &'a [u32])>,
         /// act.
         rectifier: Rectifier,
-        /// Room for act'(z), row by row without gaps; only what cannot be told from y needs it.
+        /// Where act'(z) goes, row by row without gaps; only what cannot be told from y needs it.
         slopes: Option<&'a mut [f32]>,
     },
 }
@@ -281,7 +281,7 @@ for_each_simd! {
 fn gate_body<const FMA: bool>(gradient: &mut [f32], values: &[f32], slopes: bool, sums: &mut [f32]) {
     for (gradient, values) in gradient.chunks_exact_mut(sums.len()).zip(values.chunks_exact(sums.len())) {
         for ((g, v), sum) in gradient.iter_mut().zip(values).zip(&mut *sums) {
-            // A number that is not finite goes on as it is, so that a diverged run is seen.
+            // A number that is not finite is passed on, so that a diverged run is seen.
             *g = if slopes {
                 *g * v
             } else if *v > 0.0 || v.is_nan() {

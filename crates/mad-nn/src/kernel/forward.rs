@@ -1,9 +1,10 @@
 //! Evaluation of a chain of dense layers without tensors, on the calling thread.
 
 use super::activation::{activate, activate_slope};
-use super::chain::{Packed, Plan, ROW_BLOCK, scale};
+use super::chain::{ROW_BLOCK, scale};
 use super::lanes::Lanes;
 use super::panels::{self, Buffer, pack, unpack};
+use super::plan::{Packed, Plan};
 use super::product::multiply;
 use super::simd::{Simd, for_each_simd};
 

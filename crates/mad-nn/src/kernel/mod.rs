@@ -7,6 +7,7 @@
 //! - [`forward`]: evaluation of a chain, and of its directional derivatives, without tensors.
 //! - [`adam`]: Adam, AdamW, exponential moving average and clipping in one pass over slices.
 //! - `convolution`: products with the windows of an image as one factor, for the encoders of [`crate::vision`].
+//! - `plan`: sizes of a chain, and its weights in the order that products read.
 //! - `chain`, `product`, `panels`: the loops behind them, from the batch down to the registers.
 //!
 //! # Numerics
@@ -27,14 +28,15 @@ mod lanes;
 pub mod operation;
 pub(crate) mod panels;
 pub(crate) mod parallel;
+mod plan;
 mod product;
 mod products;
 mod simd;
 
 pub use activation::Activation;
-pub use chain::{Place, Plan};
 pub use operation::{chain, chain_tangents, plain_chain, plain_chain_tangents};
 pub use panels::recycle;
+pub use plan::{Place, Plan};
 pub use products::Products;
 pub use simd::Simd;
 

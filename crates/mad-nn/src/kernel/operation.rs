@@ -9,7 +9,8 @@ use burn::backend::{
 };
 use burn::tensor::{DType, Shape, Tensor, TensorData};
 
-use super::chain::{self, Plan, Trace};
+use super::chain::{self, Trace};
+use super::plan::Plan;
 use super::simd::Simd;
 
 /// The output of a chain of dense layers whose weights lie in one vector, in the order of the plan.

@@ -1,9 +1,10 @@
 //! The matrix products of a training step and nothing else: what every other cost is held against.
 
-use super::chain::{Block, Packed, Plan, ROW_BLOCK, Trace, weight_gradients};
+use super::chain::{Block, ROW_BLOCK, Trace, weight_gradients};
 use super::lanes::Lanes;
 use super::panels::{Aligned, recycle};
 use super::parallel;
+use super::plan::{Packed, Plan};
 use super::product::multiply;
 use super::simd::{Simd, for_each_simd};
 

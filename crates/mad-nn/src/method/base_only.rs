@@ -1,7 +1,7 @@
 //! What a practitioner would use: kernel density estimates and mixtures fitted by expectation maximisation, without a network.
 
 use super::{
-    Fitted, Graded, Likelihood, Method, Objective, SampleRequest, Sampled, Validation,
+    Fitted, Graded, Likelihood, Method, Objective, SampleRequest, Sampled, Sink, Validation,
     fitted::no_walk,
     validation::{log_weights, of_ratios},
 };
@@ -18,7 +18,7 @@ use mad_core::{
     metrics::Drift,
     sample::{SampleError, Samples, in_blocks},
 };
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 /// The base measure of a run is all there is.
 pub(super) struct BaseOnly;
@@ -87,12 +87,7 @@ struct BaseModel {
 }
 
 impl Fitted for BaseModel {
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError> {
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError> {
         no_walk(self.name, request)?;
         let drift = in_blocks(n, request.seed, sink, |_, rows, rng| {
             let mut points = Points::zeros(rows, self.manifold.ambient_dim());

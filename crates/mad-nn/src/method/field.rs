@@ -52,10 +52,8 @@ impl FieldNetwork {
             return None;
         }
         let inputs = spheres.blocks().iter().map(features).sum::<usize>() + 1;
-        let mut sizes = vec![inputs];
-        sizes.extend(std::iter::repeat_n(config.width as usize, config.depth as usize));
-        sizes.push(generator.fields(&spheres));
-        let plan = Plan::new(&sizes, config.activation);
+        let (width, depth) = (config.width as usize, config.depth as usize);
+        let plan = Plan::hidden(inputs, width, depth, generator.fields(&spheres), config.activation);
         Some(Self { layout: Layout::chain(&plan), spheres, generator, gain: config.input_gain, plan })
     }
 

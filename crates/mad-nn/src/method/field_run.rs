@@ -1,6 +1,6 @@
 //! What runs of tangent fields and of flows share: their rows, their validation, and samples that never leave the set.
 
-use super::{Fresh, Rows, Validation, validation::summary};
+use super::{Fresh, Rows, Sink, Validation, validation::summary};
 use crate::{
     config::Config,
     parts::Part,
@@ -14,7 +14,6 @@ use mad_core::{
     rng::Rng,
     sample::{SampleError, Samples, in_blocks},
 };
-use std::ops::ControlFlow;
 
 /// Steps of the flow in validations.
 pub(super) const VALIDATION_STEPS: usize = 16;
@@ -68,7 +67,7 @@ impl Carried<'_> {
         &self,
         n: usize,
         seed: u64,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
+        sink: Sink,
         carry: impl Fn(&mut Points, &mut Rng) + Sync,
     ) -> Result<Drift, SampleError> {
         in_blocks(n, seed, sink, |first, rows, rng| {

@@ -1,4 +1,4 @@
-//! What a trained model answers, whatever it was trained by.
+//! What a trained model does, whatever it was trained by.
 
 use mad_core::{Moments, Points, Setting, likelihood::Normaliser, metrics::Drift, sample::SampleError};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ pub struct SampleRequest<'a> {
 }
 
 impl SampleRequest<'_> {
-    /// Samples as the model makes them by itself.
+    /// Samples as the model makes them by default.
     pub fn new(seed: u64) -> Self {
         Self { sampler: None, nfe: None, seed, projected: true }
     }
@@ -70,15 +70,13 @@ impl Likelihood {
     }
 }
 
+/// Where blocks of samples go; it may break off.
+pub type Sink<'a> = &'a mut dyn FnMut(Points) -> ControlFlow<()>;
+
 /// A trained model.
 pub trait Fitted: Send + Sync {
     /// Draws `n` points block by block, in an order that does not depend on the number of threads. `sink` may break off.
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError>;
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError>;
 
     /// Log-density with respect to volume (the counting measure on finite sets) and per original unit of real columns, in
     /// nats; not a number without [a density](Fitted::has_density). `steps` is the number of steps where a flow must be followed.

@@ -17,7 +17,7 @@ mod validation;
 pub use crate::config::{METHODS, MethodEntry, MethodOption, MethodSpec};
 pub use denoising::{Batch, BatchSource, Denoising, gradient};
 pub use field::{FieldNetwork, LearnedField};
-pub use fitted::{Fitted, Likelihood, SampleRequest, Sampled};
+pub use fitted::{Fitted, Likelihood, SampleRequest, Sampled, Sink};
 pub use rows::{Fresh, Rows};
 pub use validation::Validation;
 

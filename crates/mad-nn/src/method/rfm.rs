@@ -1,7 +1,7 @@
 //! Riemannian flow matching.
 
 use super::{
-    Fitted, Graded, Likelihood, Method, Objective, SampleRequest, Sampled, Validation,
+    Fitted, Graded, Likelihood, Method, Objective, SampleRequest, Sampled, Sink, Validation,
     field::{FieldNetwork, LearnedField},
     field_run::{Carried, FieldRun, VALIDATION_STEPS},
     fitted::no_choice,
@@ -19,7 +19,7 @@ use mad_core::{
     sample::SampleError,
 };
 use rand::RngExt as _;
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 /// Name in errors.
 const NAME: &str = "rfm";
@@ -112,12 +112,7 @@ struct FittedFlow {
 }
 
 impl Fitted for FittedFlow {
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError> {
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError> {
         no_choice(NAME, request)?;
         let nfe = request.nfe.unwrap_or(self.nfe);
         let (manifold, uniform) = (self.manifold.as_ref(), self.manifold.uniform());

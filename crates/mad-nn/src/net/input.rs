@@ -1,4 +1,4 @@
-//! What a network is asked, and the numbers its first layer sees.
+//! What a network is evaluated at, and the numbers its first layer sees.
 
 use super::{Dual, Shape};
 use crate::bridge;

@@ -1,4 +1,4 @@
-//! Networks F(x, σ, c): what is asked, how it is answered, and the list of kinds.
+//! Networks F(x, σ, c): their inputs, how they are evaluated, and the list of kinds.
 //!
 //! All kinds are a chain of dense layers; they differ in what they feed into it and how they read its output. One forward
 //! function serves training (values, recorded by Burn) and densities (values with exact derivatives along x).
@@ -107,10 +107,8 @@ impl Model {
     /// A network of this kind and size.
     pub fn new(entry: &'static NetworkEntry, shape: Shape) -> Self {
         let inputs = entry.network.features(shape.dim) + input::extra(&shape);
-        let mut widths = vec![inputs];
-        widths.extend(std::iter::repeat_n(shape.width, shape.depth));
-        widths.push(entry.network.outputs(shape.dim));
-        let plan = Plan::new(&widths, shape.activation);
+        let outputs = entry.network.outputs(shape.dim);
+        let plan = Plan::hidden(inputs, shape.width, shape.depth, outputs, shape.activation);
         Self { entry, layout: Layout::chain(&plan), plan, shape }
     }
 

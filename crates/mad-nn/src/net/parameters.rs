@@ -85,7 +85,7 @@ impl Layout {
     /// Initial numbers under `seed`.
     ///
     /// # Formula
-    /// W uniform on ±√(3/inputs), so that Var(Wᵢⱼ) = 1/inputs (LeCun; Haiku cuts a normal law of this variance at two
+    /// W uniform on ±√(3/inputs), so that Var(Wᵢⱼ) = 1/inputs (LeCun; Haiku cuts a normal distribution of this variance at two
     /// deviations, which leaves 0.77 of it). Sines need phases: their biases are uniform on ±π; other biases are zero. Output
     /// layers are zero, so that training starts at the anchor, and residual blocks as the identity.
     ///

@@ -171,7 +171,7 @@ impl Contents {
 struct Files {
     /// Arrays of `data/` by name.
     arrays: Vec<(String, Vec<u8>)>,
-    /// Texts beside them.
+    /// Other files of the folder.
     texts: [(&'static str, String); 2],
     /// What `run.json` says.
     info: RunInfo,

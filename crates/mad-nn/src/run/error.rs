@@ -6,125 +6,61 @@ use std::{io, path::PathBuf};
 /// A run folder that cannot be made or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "fields are what the messages show")]
 pub enum RunError {
     /// The file system refused.
     #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, source: io::Error },
     /// There is no run in this folder.
     #[error("{}: not a run folder (no run.json); fit a model first", path.display())]
-    NotARun {
-        /// The folder.
-        path: PathBuf,
-    },
+    NotARun { path: PathBuf },
     /// The folder is of version 0.1, which kept runs on pictures apart.
     #[error(
         "{}: a run on pictures of version 0.1 (pose.json), which is not read; fit again with the settings of its config.toml, \
          where images is now batch, flow is rotation-flow, and solid = NAME is condition = picture=symsol:NAME", path.display()
     )]
-    PoseFolder {
-        /// The folder.
-        path: PathBuf,
-    },
+    PoseFolder { path: PathBuf },
     /// The folder already holds something.
     #[error("{}: already holds a run or other files; resume that run, or choose another folder", path.display())]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-    },
+    Occupied { path: PathBuf },
     /// The folder holds something, but no run that could be continued.
     #[error("{}: there is no {file}, so there is no run to resume; restore the file, or choose an empty folder", path.display())]
-    NothingToResume {
-        /// The folder.
-        path: PathBuf,
-        /// The file that every run has.
-        file: &'static str,
-    },
+    NothingToResume { path: PathBuf, file: &'static str },
     /// The network does not fit into memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The run learned something else than a denoiser.
     #[error("{}: method {method} has no denoiser", path.display())]
-    NoDenoiser {
-        /// The folder.
-        path: PathBuf,
-        /// Its method.
-        method: String,
-    },
+    NoDenoiser { path: PathBuf, method: String },
     /// Another process trains in this folder.
     #[error("{}: process {holder} is training in this folder; wait for it, or choose another folder", path.display())]
-    Locked {
-        /// The folder.
-        path: PathBuf,
-        /// Its number, if it left one.
-        holder: String,
-    },
+    Locked { path: PathBuf, holder: String },
     /// A file of the folder is damaged.
     #[error("{}: {problem}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Damaged { path: PathBuf, problem: String },
     /// A file would be larger than what is read again.
     #[error(
         "{name} would have {size} bytes, and at most {limit} are read; use fewer rows, or a base of fewer components"
     )]
-    TooLarge {
-        /// The file.
-        name: &'static str,
-        /// Its size.
-        size: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooLarge { name: &'static str, size: u64, limit: u64 },
     /// A newer program made the folder.
     #[error("{}: made by version {version} in schema {schema}; this program reads schema {known} and older", path.display())]
-    Newer {
-        /// `run.json`.
-        path: PathBuf,
-        /// Version of the writer.
-        version: String,
-        /// Its schema.
-        schema: u32,
-        /// Newest schema known here.
-        known: u32,
-    },
+    Newer { path: PathBuf, version: String, schema: u32, known: u32 },
     /// A checkpoint is damaged or could not be written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A resumed run asks for other settings.
     #[error("{}: settings differ from those of the run: {}; give those it began with, or another folder", path.display(), list(differences))]
-    ConfigChanged {
-        /// The folder.
-        path: PathBuf,
-        /// Keys with old and new values.
-        differences: Vec<Difference>,
-    },
+    ConfigChanged { path: PathBuf, differences: Vec<Difference> },
     /// A resumed run brings other data.
     #[error("{}: the data differ from those of the run: {what}; give those it began with, or another folder", path.display())]
-    DataChanged {
-        /// The folder.
-        path: PathBuf,
-        /// Which parts, with hashes.
-        what: String,
-    },
+    DataChanged { path: PathBuf, what: String },
     /// Pictures, or the weights of their encoder, cannot be used.
     #[error(transparent)]
     Pictures(#[from] PictureError),
     /// The parts do not fit the manifold or each other.
     #[error("{problem}")]
-    Contents {
-        /// What does not fit.
-        problem: String,
-    },
+    Contents { problem: String },
 }
 
 fn list(differences: &[Difference]) -> String {

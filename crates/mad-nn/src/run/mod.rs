@@ -9,7 +9,7 @@
 //! ├─ data/           train.npy, validation.npy, test.npy; conditions, pictures; finite sets
 //! ├─ metrics.jsonl   one line per logged loss and per validation
 //! ├─ timing.jsonl    seconds, which no two runs share, and the device
-//! ├─ source.json     the data as they were named on the command line; for reports only
+//! ├─ source.json     the data as they were named when the run was made; for reports only
 //! └─ checkpoints/    step-00002000/ …
 //! ```
 
@@ -65,7 +65,7 @@ pub struct Run {
     columns: RunColumns,
     manifold: Arc<dyn Manifold>,
     base: Arc<dyn BaseMeasure>,
-    /// A folder that goes away with the last run in it.
+    /// A temporary folder, removed with the last run in it.
     temporary: Option<Arc<TempDir>>,
 }
 

@@ -127,7 +127,7 @@ fn condition_columns(table: &Table, names: &str, split: &Split) -> Result<(Colum
     Ok((columns, values))
 }
 
-/// The pictures that a column names, beside the file of the table.
+/// The pictures that a column names, relative to the file of the table.
 fn read_pictures(table: &Table, column: &str, split: &Split, size: usize) -> Result<Parts<Vec<f32>>, PrepareError> {
     let selection = |problem: String| DataError::Selection {
         file: table.source().to_owned(),

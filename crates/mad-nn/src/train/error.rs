@@ -3,9 +3,10 @@
 use crate::{checkpoint::CheckpointError, device::DeviceError, run::RunError};
 use std::path::PathBuf;
 
-/// A run that could not go on.
+/// A run that could not continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "fields are what the messages show")]
 pub enum TrainError {
     /// Loss or gradient stopped being finite.
     #[error(
@@ -16,25 +17,17 @@ pub enum TrainError {
         checkpoint.as_ref().map_or("no checkpoint was written".into(), |p| format!("last good checkpoint: {}", p.display()))
     )]
     Diverged {
-        /// Step in which training was given up.
         step: u64,
-        /// Steps in a row without a finite gradient.
         skipped: u64,
-        /// Smallest and largest noise level or time of the last batch, for methods that have such a thing.
         levels: Option<(f64, f64)>,
-        /// Loss of the last step whose loss was finite.
         last_loss: Option<f64>,
-        /// Newest checkpoint.
         checkpoint: Option<PathBuf>,
     },
     /// The observer gave up.
     #[error(
         "training was given up at step {step} by what watched it; resumed, it continues from the newest checkpoint"
     )]
-    GivenUp {
-        /// Steps done.
-        step: u64,
-    },
+    GivenUp { step: u64 },
     /// The device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),

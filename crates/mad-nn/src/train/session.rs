@@ -28,7 +28,7 @@ const MAX_SKIPPED: u64 = 10;
 pub enum Outcome {
     /// All steps are done, or patience ran out.
     Finished,
-    /// It was told to stop; the checkpoint of the last step is written.
+    /// It was asked to stop; the checkpoint of the last step is written.
     Interrupted,
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::EncoderError;
+use super::tables::{LayerTables, gradient_margin, tables};
 use crate::kernel::convolution::Rectifier;
 use crate::net::Layout;
 
@@ -92,14 +93,14 @@ impl Frame {
         image[end..].fill(0.0);
     }
 
-    /// The places of these pixels in so many images one after the other.
-    fn places(&self, pixels: impl Iterator<Item = (isize, isize)> + Clone, images: usize) -> Vec<u32> {
+    /// The places of these pixels in this many images one after the other.
+    pub(super) fn places(&self, pixels: impl Iterator<Item = (isize, isize)> + Clone, images: usize) -> Vec<u32> {
         let place = |image: usize, (y, x)| (image * self.len() + self.place(y, x)) as u32;
         (0..images).flat_map(|image| pixels.clone().map(move |pixel| place(image, pixel))).collect()
     }
 
     /// Every pixel, row by row.
-    fn pixels(&self) -> impl Iterator<Item = (isize, isize)> + Clone + use<> {
+    pub(super) fn pixels(&self) -> impl Iterator<Item = (isize, isize)> + Clone + use<> {
         let size = self.size as isize;
         (0..size).flat_map(move |y| (0..size).map(move |x| (y, x)))
     }
@@ -124,40 +125,6 @@ pub(super) struct Layer {
     /// b.
     pub(super) bias: Range<usize>,
     pub(super) tables: LayerTables,
-}
-
-/// Places of windows and pixels for the images that pass together.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LayerTables {
-    /// Windows in the values of `from`.
-    pub(super) windows: Vec<u32>,
-    /// Pixels in the values of `to`.
-    pub(super) outputs: Vec<u32>,
-    /// Pixels in the gradients of `to`.
-    pub(super) gradients: Vec<u32>,
-    /// Pixels in the values of the shortcut.
-    pub(super) shortcut: Vec<u32>,
-    /// How gradients go back.
-    pub(super) phases: Vec<Phase>,
-}
-
-/// Pixels of the input that meet the same part of the kernel.
-///
-/// # Formula
-/// Output pixel v sees input pixel u through kernel row k = u + padding − stride v. Pixels u that are equal modulo the stride meet
-/// the same rows k, and neighbouring v: their gradient is a convolution of the gradients of the output, without stride.
-#[derive(Clone, Debug)]
-pub(super) struct Phase {
-    /// Windows in the gradients of the output.
-    pub(super) windows: Vec<u32>,
-    /// Pixels in the gradients of the input.
-    pub(super) targets: Vec<u32>,
-    /// Rows of the windows.
-    pub(super) rows: usize,
-    /// Where the matrices inputs × outputs that a window meets begin in W, in the order of its pixels.
-    pub(super) slices: Vec<usize>,
-    /// Inputs of these matrices.
-    pub(super) inputs: usize,
 }
 
 /// One step of an encoder.
@@ -283,15 +250,40 @@ impl Builder {
         self.maps.len() - 1
     }
 
-    fn layer(&mut self, mut layer: Layer, size: usize, outputs: usize, shape: Vec<usize>) -> usize {
-        layer.weight = self.len..self.len + shape.iter().product::<usize>();
-        layer.bias = layer.weight.end..layer.weight.end + outputs;
-        self.len = layer.bias.end;
-        self.names.push((format!("{}.weight", layer.name), shape));
-        self.names.push((format!("{}.bias", layer.name), vec![outputs]));
-        layer.to = self.map(size, outputs);
-        let to = layer.to;
-        self.steps.push(Step::Layer(Box::new(layer)));
+    /// A layer of this kernel, stride and padding to a map of `size` pixels a side; outputs are the last number of the shape.
+    #[allow(clippy::too_many_arguments)]
+    fn layer(
+        &mut self,
+        name: &str,
+        from: usize,
+        (kernel, stride, padding): (usize, usize, usize),
+        rectifier: Rectifier,
+        shortcut: Option<usize>,
+        size: usize,
+        shape: Vec<usize>,
+    ) -> usize {
+        let outputs = shape[shape.len() - 1];
+        let weight = self.len..self.len + shape.iter().product::<usize>();
+        let bias = weight.end..weight.end + outputs;
+        self.len = bias.end;
+        self.names.push((format!("{name}.weight"), shape));
+        self.names.push((format!("{name}.bias"), vec![outputs]));
+        let (to, starts_at_zero) = (self.map(size, outputs), shortcut.is_some());
+        let (name, tables) = (name.into(), LayerTables::default());
+        self.steps.push(Step::Layer(Box::new(Layer {
+            name,
+            from,
+            to,
+            kernel,
+            stride,
+            padding,
+            rectifier,
+            shortcut,
+            starts_at_zero,
+            weight,
+            bias,
+            tables,
+        })));
         to
     }
 
@@ -314,45 +306,18 @@ impl Builder {
         let padding = kernel / 2;
         let size = self.passed(from, kernel, stride, padding)?;
         let inputs = self.maps[from].channels;
-        let layer = Layer {
-            name: name.into(),
-            from,
-            to: 0,
-            kernel,
-            stride,
-            padding,
-            rectifier,
-            shortcut,
-            starts_at_zero: shortcut.is_some(),
-            weight: 0..0,
-            bias: 0..0,
-            tables: LayerTables::default(),
-        };
+        let window = (kernel, stride, padding);
         if let Some(shortcut) = shortcut {
             let map = &self.maps[shortcut];
             assert_eq!((map.size, map.channels), (size, channels), "a shortcut has the shape of what it is added to");
         }
-        Ok(self.layer(layer, size, channels, vec![kernel, kernel, inputs, channels]))
+        Ok(self.layer(name, from, window, rectifier, shortcut, size, vec![kernel, kernel, inputs, channels]))
     }
 
     /// A dense layer on all numbers of a map, pixel by pixel.
     pub(super) fn dense(&mut self, name: &str, from: usize, outputs: usize, rectifier: Rectifier) -> usize {
         let Map { size, channels, .. } = self.maps[from];
-        let layer = Layer {
-            name: name.into(),
-            from,
-            to: 0,
-            kernel: size,
-            stride: 1,
-            padding: 0,
-            rectifier,
-            shortcut: None,
-            starts_at_zero: false,
-            weight: 0..0,
-            bias: 0..0,
-            tables: LayerTables::default(),
-        };
-        self.layer(layer, 1, outputs, vec![size * size * channels, outputs])
+        self.layer(name, from, (size, 1, 0), rectifier, None, 1, vec![size * size * channels, outputs])
     }
 
     /// The largest number in each window, with margins of half the window.
@@ -405,86 +370,4 @@ impl Builder {
         let layout = Layout::tensors(&named);
         Graph { maps, steps, trunk, group, block, layout }
     }
-}
-
-/// Whether the window is the whole map.
-fn is_dense(layer: &Layer, size: usize) -> bool {
-    layer.padding == 0 && layer.kernel == size
-}
-
-/// Rows of the kernel that input row `u` meets, last first, and the output row that sees it through the last of them.
-fn met(layer: &Layer, u: usize) -> (Vec<usize>, isize) {
-    let shifted = u + layer.padding;
-    let rows: Vec<usize> = (0..layer.kernel).rev().filter(|k| k % layer.stride == shifted % layer.stride).collect();
-    let first = rows.first().map_or(0, |&k| (shifted as isize - k as isize) / layer.stride as isize);
-    (rows, first)
-}
-
-/// Pixels around the gradients of the output that the windows of [`Phase`] reach.
-fn gradient_margin(layer: &Layer, inputs: usize, outputs: usize) -> usize {
-    if layer.from == 0 || is_dense(layer, inputs) {
-        return 0;
-    }
-    let beyond = |u| {
-        let (rows, first) = met(layer, u);
-        let last = first + rows.len() as isize - 1;
-        if rows.is_empty() { 0 } else { (-first).max(last + 1 - outputs as isize).max(0) as usize }
-    };
-    (0..inputs).map(beyond).max().unwrap_or(0)
-}
-
-fn tables(layer: &Layer, maps: &[Map], images: usize) -> LayerTables {
-    let (from, to) = (&maps[layer.from], &maps[layer.to]);
-    let corner = |v: isize| v * layer.stride as isize - layer.padding as isize;
-    let outputs = to.frame(false).pixels();
-    let windows = from.frame(false).places(outputs.clone().map(|(y, x)| (corner(y), corner(x))), images);
-    let shortcut = layer.shortcut.map(|shortcut| maps[shortcut].frame(false).places(outputs.clone(), images));
-    let phases = match layer.from {
-        0 => Vec::new(),
-        _ if is_dense(layer, from.size) => dense_phases(from, to, images),
-        _ => phases(layer, from, to, images),
-    };
-    LayerTables {
-        windows,
-        outputs: to.frame(false).places(outputs.clone(), images),
-        gradients: to.frame(true).places(outputs, images),
-        shortcut: shortcut.unwrap_or_default(),
-        phases,
-    }
-}
-
-fn phases(layer: &Layer, from: &Map, to: &Map, images: usize) -> Vec<Phase> {
-    let (input, output) = (from.frame(true), to.frame(true));
-    let matrix = from.channels * to.channels;
-    let residues = || 0..layer.stride.min(from.size);
-    let pairs = residues().flat_map(|y| residues().map(move |x| (y, x)));
-    let phase = |(py, px)| {
-        let (rows, columns) = (met(layer, py).0, met(layer, px).0);
-        let at = |k: usize, l: usize| (k * layer.kernel + l) * matrix;
-        let slices: Vec<usize> = rows.iter().flat_map(|&k| columns.iter().map(move |&l| at(k, l))).collect();
-        let along = move |first| (first..from.size).step_by(layer.stride);
-        let pixels = along(py).flat_map(move |y| along(px).map(move |x| (y, x)));
-        let first = |u: usize| if slices.is_empty() { 0 } else { met(layer, u).1 };
-        Phase {
-            windows: output.places(pixels.clone().map(|(y, x)| (first(y), first(x))), images),
-            targets: input.places(pixels.map(|(y, x)| (y as isize, x as isize)), images),
-            rows: if slices.is_empty() { 0 } else { rows.len() },
-            slices,
-            inputs: from.channels,
-        }
-    };
-    pairs.map(phase).collect()
-}
-
-/// A dense layer gives gradients to whole rows of a map at a time.
-fn dense_phases(from: &Map, to: &Map, images: usize) -> Vec<Phase> {
-    let inputs = from.size * from.channels;
-    let phase = |y: usize| Phase {
-        windows: to.frame(true).places(std::iter::once((0, 0)), images),
-        targets: from.frame(true).places(std::iter::once((y as isize, 0)), images),
-        rows: 1,
-        slices: vec![y * inputs * to.channels],
-        inputs,
-    };
-    (0..from.size).map(phase).collect()
 }

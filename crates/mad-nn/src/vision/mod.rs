@@ -22,12 +22,14 @@
 //! # Images
 //! Pixels row by row, channels of a pixel side by side: number ((y · size) + x) · channels + c, as in picture files.
 
+mod backward;
 mod error;
 mod graph;
 mod operation;
 mod pass;
 mod pool;
 mod spec;
+mod tables;
 pub mod weights;
 
 #[cfg(test)]

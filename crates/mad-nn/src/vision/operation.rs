@@ -12,6 +12,7 @@ use burn::tensor::module::{conv2d, max_pool2d};
 use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
 use burn::tensor::{Shape, Tensor, TensorData};
 
+use super::backward;
 use super::graph::{Graph, Layer, Step};
 use super::pass::{self, Block, Packed};
 use crate::kernel::Simd;
@@ -125,7 +126,7 @@ impl Backward<Flex, 1> for EncoderBackward {
         let gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
         let State { graph, packed, blocks } = ops.state;
         if let Some(node) = weights_node {
-            let found = pass::backward(Simd::best(), &graph, &packed, &blocks, numbers(&gradient));
+            let found = backward::backward(Simd::best(), &graph, &packed, &blocks, numbers(&gradient));
             grads.register::<Flex>(node.id, tensor(found, [graph.layout.len()]));
         }
     }

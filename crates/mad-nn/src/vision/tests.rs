@@ -185,7 +185,7 @@ fn instruction_sets_agree_to_rounding() {
             let (features, blocks) = pass::forward(simd, &graph, &packed, &pixels);
             assert_eq!(features, pass::answer(simd, &graph, &packed, &pixels), "training and evaluation");
             let gradient = series(images * graph.features(), 4);
-            [features, pass::backward(simd, &graph, &packed, &blocks, &gradient)]
+            [features, backward::backward(simd, &graph, &packed, &blocks, &gradient)]
         };
         let portable = run(Simd::portable());
         for simd in Simd::available() {

@@ -56,7 +56,7 @@ pub fn clustered(manifold: &dyn Manifold, n: usize, index: u64) -> Points {
 pub fn partial(settings: &[&str]) -> Partial {
     let mut partial = Partial::new();
     for setting in settings {
-        partial.set(setting).unwrap();
+        partial.assign(setting, "test").unwrap();
     }
     partial
 }

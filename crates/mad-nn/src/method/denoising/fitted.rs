@@ -3,7 +3,7 @@
 use crate::{
     LearnedDenoiser,
     config::Config,
-    method::{Fitted, Likelihood, SampleRequest, Sampled, validation::log_weights},
+    method::{Fitted, Likelihood, SampleRequest, Sampled, Sink, validation::log_weights},
     run::{Run, RunError},
 };
 use mad_core::{
@@ -14,10 +14,7 @@ use mad_core::{
     noise::{Anchor, Schedule},
     sample::{Generate, SampleError, lookup},
 };
-use std::{
-    ops::ControlFlow,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 /// Noise levels of the likelihood bound that is reported; more than in training.
 const BOUND_LEVELS: usize = 64;
@@ -92,12 +89,7 @@ impl FittedDenoiser {
 }
 
 impl Fitted for FittedDenoiser {
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError> {
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError> {
         let generate = Generate { drawn: self.drawn, ..walk(&self.config, request)? };
         let drift = generate.run(&self.denoiser, self.base.as_ref(), self.manifold.as_ref(), n, sink)?;
         Ok(Sampled { drift, sampler: generate.sampler.name.into(), nfe: generate.nfe })

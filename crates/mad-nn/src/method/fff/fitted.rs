@@ -1,7 +1,7 @@
 //! A trained free-form flow.
 
 use super::{
-    super::{Fitted, Likelihood, SampleRequest, Sampled, field_run::Carried, fitted::no_walk},
+    super::{Fitted, Likelihood, SampleRequest, Sampled, Sink, field_run::Carried, fitted::no_walk},
     Model, Parameters,
 };
 use crate::{bridge, device};
@@ -13,7 +13,7 @@ use mad_core::{
     special::{dot, norm},
 };
 use rayon::prelude::*;
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 /// Name in errors.
 const NAME: &str = "fff";
@@ -190,12 +190,7 @@ pub(super) fn eliminate(a: &mut [f64], b: &mut [f64], d: usize) -> f64 {
 }
 
 impl Fitted for FreeFormFlow {
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError> {
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError> {
         no_walk(NAME, request)?;
         let start = Carried { method: NAME, manifold: self.manifold.as_ref(), start: self.latent.as_ref() };
         let drift = start.sample(n, request.seed, sink, |x, _| *x = self.decode(x))?;

@@ -63,10 +63,7 @@ impl Map {
             blocks.iter().map(of).sum()
         };
         let ends = numbers(|n| n * n);
-        let mut sizes = vec![ends];
-        sizes.extend(std::iter::repeat_n(config.width as usize, config.depth as usize));
-        sizes.push(ends);
-        let plan = Plan::new(&sizes, config.activation);
+        let plan = Plan::hidden(ends, config.width as usize, config.depth as usize, ends, config.activation);
         let one = Layout::chain(&plan);
         let names: Vec<String> = (0..count).map(|i| format!("block{i}")).collect();
         let layout = Layout::joined(names.iter().map(|name| (name.as_str(), &one)));

@@ -204,7 +204,7 @@ fn densities_integrate_to_one() {
     }
 }
 
-/// Training and answers see the same law, computed in different ways.
+/// Training and evaluation see the same distribution, computed in different ways.
 #[test]
 fn latent_law_is_the_same_for_tensors_and_in_the_core() {
     for spec in MANIFOLDS {
@@ -216,14 +216,14 @@ fn latent_law_is_the_same_for_tensors_and_in_the_core() {
             for (i, v) in numbers.iter_mut().enumerate() {
                 *v = if i < 5 * dim { *v * 1.5 } else { *v + 0.8 * ((i - 5 * dim) as f32 / spheres as f32 - 2.5) };
             }
-            let law = model.latent.distribution(&numbers);
+            let latent = model.latent.distribution(&numbers);
             let mut z = uniform_points(manifold.as_ref(), 50);
             let mut rng = stream(1, Purpose::Sample, 0);
-            z.rows_mut().take(25).for_each(|z| law.sample(&mut rng, z));
+            z.rows_mut().take(25).for_each(|z| latent.sample(&mut rng, z));
             let tensor = bridge::vector_f32(numbers, &device::inference());
             let found = model.latent.log_density(bridge::tensor(&z, &device::inference()), &tensor);
             for (found, z) in bridge::numbers_f64(found).into_iter().zip(z.rows()) {
-                let expected = law.log_weight(z);
+                let expected = latent.log_weight(z);
                 assert!((found - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{spec}: {found} {expected}");
             }
         }

@@ -1,7 +1,9 @@
-//! A mixture of Bingham laws of quaternions.
+//! A mixture of Bingham distributions of quaternions.
 
 use super::{
-    method::{PoseMethod, PoseModel, PoseSamples},
+    IDENTITY,
+    method::{PoseMethod, PoseModel, PoseResult, in_one_pass},
+    network::PictureNetwork,
     normaliser::LogNormaliser,
 };
 use crate::{
@@ -9,16 +11,14 @@ use crate::{
     condition::PoseBatch,
     config::Config,
     kernel::{Activation, Plan, chain},
-    method::{SampleRequest, fitted::no_walk},
+    method::SampleRequest,
     net::Layout,
-    vision::Encoder,
 };
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,
     rotation::{Quaternion, conjugate, multiply},
-    sample::SampleError,
 };
 use rand::RngExt as _;
 use rand_distr::{Distribution, StandardNormal};
@@ -56,16 +56,15 @@ pub(in crate::method) const BINGHAM: PoseMethod = PoseMethod(|config, _| Box::ne
 ///
 /// # Reference
 /// Deng et al., Deep Bingham Networks (2022). There sⱼ is a softplus and λ ≥ −900, which keeps the spread above 4.3°; here
-/// sⱼ = eᶻ and λ goes down to where the spread is about 0.2°, so that sharp laws are in reach.
+/// sⱼ = eᶻ and λ goes down to where the spread is about 0.2°, so that sharp distributions are in reach.
 struct Mixed {
     config: Config,
-    encoder: Encoder,
+    network: PictureNetwork,
     plan: Plan,
     head: Layout,
-    layout: Layout,
 }
 
-/// One law of a mixture.
+/// One distribution of a mixture.
 #[derive(Debug, Clone, Copy)]
 struct Component {
     ln_weight: f64,
@@ -82,10 +81,10 @@ impl Component {
         self.ln_weight + exponent - self.ln_normaliser - LN_SCALE
     }
 
-    /// A rotation drawn from the law.
+    /// A rotation drawn from it.
     ///
     /// # Formula
-    /// With A = −diag(λ, 0) and b the root of Σ 1/(b + 2Aᵢ) = 1, x from the angular central normal law of Ω = 1 + 2A/b is taken
+    /// With A = −diag(λ, 0) and b the root of Σ 1/(b + 2Aᵢ) = 1, x from the angular central Gaussian distribution of Ω = 1 + 2A/b is taken
     /// with probability e^{−xᵀAx} (xᵀΩx)² e^{(4−b)/2} (b/4)².
     ///
     /// # Reference
@@ -127,14 +126,11 @@ fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
 
 impl Mixed {
     fn new(config: &Config) -> Self {
-        let encoder = config.build_encoder(config.features);
-        let mut sizes = vec![config.features];
-        sizes.extend(std::iter::repeat_n(config.width as usize, config.depth as usize));
-        sizes.push(NUMBERS * config.draws);
-        let plan = Plan::new(&sizes, Activation::Silu);
+        let (width, depth) = (config.width as usize, config.depth as usize);
+        let plan = Plan::hidden(config.features, width, depth, NUMBERS * config.draws, Activation::Silu);
         let head = Layout::chain(&plan);
-        let layout = Layout::joined([("encoder", encoder.layout()), ("head", &head)]);
-        Self { config: config.clone(), encoder, plan, head, layout }
+        let network = PictureNetwork::new(config.build_encoder(config.features), &[("head", &head)]);
+        Self { config: config.clone(), network, plan, head }
     }
 
     /// Log-densities of components on the quaternions and logarithms of their weights, `n × N`, given one pose for each image.
@@ -161,16 +157,15 @@ impl Mixed {
         (ln_density, log_softmax(part(7, 1), 1))
     }
 
-    /// The laws of images.
-    fn laws(&self, weights: &[f32], images: &[f32]) -> Vec<Vec<Component>> {
+    /// The distributions of images.
+    fn mixtures(&self, weights: &[f32], images: &[f32]) -> Vec<Vec<Component>> {
         let device = crate::device::inference();
-        let (encoder, head) = weights.split_at(self.encoder.layout().len());
-        let seen = self.encoder.encode_host(images, encoder);
+        let (seen, head) = (self.network.features_on_host(weights, images), self.network.heads_on_host(weights));
         let n = seen.len() / self.config.features;
         let seen = bridge::matrix_f32(seen, [n, self.config.features], &device);
         let said = bridge::numbers_f64(chain(seen, bridge::vector_f32(head.to_vec(), &device), &self.plan));
         let k = self.config.draws;
-        let law = |said: &[f64]| -> Vec<Component> {
+        let mixture = |said: &[f64]| -> Vec<Component> {
             let total = ln_sum(said[7 * k..].iter().copied());
             let component = |i: usize| {
                 let mut mode: Quaternion = std::array::from_fn(|j| said[4 * i + j]);
@@ -184,7 +179,7 @@ impl Mixed {
             };
             (0..k).map(component).collect()
         };
-        said.par_chunks_exact(NUMBERS * k).map(law).collect()
+        said.par_chunks_exact(NUMBERS * k).map(mixture).collect()
     }
 }
 
@@ -205,12 +200,12 @@ fn ln_normaliser(lambda: Tensor<3>, device: &Device) -> Tensor<2> {
 }
 
 impl PoseModel for Mixed {
-    fn layout(&self) -> &Layout {
-        &self.layout
+    fn network(&self) -> &PictureNetwork {
+        &self.network
     }
 
     /// Components begin at modes drawn uniformly: alike they would stay alike.
-    fn initialise(&self, seed: u64) -> Vec<f32> {
+    fn initialise_heads(&self, seed: u64) -> Vec<f32> {
         let k = self.config.draws;
         let mut head = self.head.initialise_plainly(seed.wrapping_add(1));
         let last = self.plan.layers()[self.config.depth as usize].clone();
@@ -222,17 +217,13 @@ impl PoseModel for Mixed {
             mode.iter_mut().zip(q).for_each(|(b, v)| *b = v as f32);
         }
         bias[4 * k..7 * k].fill(FIRST_SHARPNESS);
-        let mut weights = self.encoder.initialise(seed);
-        weights.extend(head);
-        weights
+        head
     }
 
     fn loss(&self, weights: Tensor<1>, batch: &PoseBatch, _rng: &mut Rng, device: &Device) -> Tensor<1> {
         let n = batch.poses.len();
-        let cut = self.encoder.layout().len();
-        let images = bridge::matrix_f32(batch.images.clone(), [n, batch.images.len() / n], device);
-        let seen = self.encoder.encode(images, weights.clone().narrow(0, 0, cut));
-        let said = chain(seen, weights.narrow(0, cut, self.plan.len()), &self.plan);
+        let seen = self.network.features(&weights, batch, device);
+        let said = chain(seen, self.network.heads(weights), &self.plan);
         let (density, weight) = self.components(said, &batch.poses, device);
         let all = density.clone() + weight;
         let largest = all.clone().detach().max_dim(1);
@@ -242,40 +233,32 @@ impl PoseModel for Mixed {
         (mixture + winner + others).sum() / -(n as f32)
     }
 
-    fn sample(
-        &self,
-        weights: &[f32],
-        images: &[f32],
-        draws: usize,
-        request: &SampleRequest,
-    ) -> Result<PoseSamples, SampleError> {
-        no_walk(NAME, request)?;
-        let seed = request.seed;
-        let laws = self.laws(weights, images);
-        let mut poses = Vec::with_capacity(laws.len() * draws);
-        for (i, law) in laws.iter().enumerate() {
-            let mut rng = stream(seed, Purpose::Sample, i as u64);
-            for _ in 0..draws {
-                let mut at = rng.random::<f64>();
-                let chosen = law.iter().find(|component| {
-                    at -= component.ln_weight.exp();
-                    at < 0.0
-                });
-                poses.extend(chosen.or(law.last()).map(|component| component.draw(&mut rng)));
+    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, request: &SampleRequest) -> PoseResult {
+        in_one_pass(NAME, request, |seed| {
+            let mixtures = self.mixtures(weights, images);
+            let mut poses = Vec::with_capacity(mixtures.len() * draws);
+            for (i, mixture) in mixtures.iter().enumerate() {
+                let mut rng = stream(seed, Purpose::Sample, i as u64);
+                for _ in 0..draws {
+                    let mut at = rng.random::<f64>();
+                    let chosen = mixture.iter().find(|component| {
+                        at -= component.ln_weight.exp();
+                        at < 0.0
+                    });
+                    poses.extend(chosen.or(mixture.last()).map(|component| component.draw(&mut rng)));
+                }
             }
-        }
-        let peak = |c: &&Component| c.ln_weight - c.ln_normaliser;
-        let best = |law: &Vec<Component>| law.iter().max_by(|a, b| peak(a).total_cmp(&peak(b))).map(|c| c.mode);
-        let modes = laws.iter().map(|law| best(law).unwrap_or([0.0, 0.0, 0.0, 1.0])).collect();
-        Ok(PoseSamples { poses, modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
+            let peak = |c: &&Component| c.ln_weight - c.ln_normaliser;
+            let best = |m: &Vec<Component>| m.iter().max_by(|a, b| peak(a).total_cmp(&peak(b))).map(|c| c.mode);
+            (poses, mixtures.iter().map(|mixture| best(mixture).unwrap_or(IDENTITY)).collect())
+        })
     }
 
     fn log_density(&self, weights: &[f32], images: &[f32], poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {
-        let laws = self.laws(weights, images);
-        let density =
-            |law: &Vec<Component>, q: &Quaternion| ln_sum(law.iter().map(|component| component.ln_density(q)));
-        let rows = laws.iter().zip(poses);
-        Some(rows.map(|(law, poses)| poses.iter().map(|q| density(law, q)).collect()).collect())
+        let mixtures = self.mixtures(weights, images);
+        let density = |m: &Vec<Component>, q: &Quaternion| ln_sum(m.iter().map(|component| component.ln_density(q)));
+        let rows = mixtures.iter().zip(poses);
+        Some(rows.map(|(mixture, poses)| poses.iter().map(|q| density(mixture, q)).collect()).collect())
     }
 }
 
@@ -308,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_have_the_moments_of_the_law() {
+    fn samples_have_the_moments_of_the_distribution() {
         // E r_j² = ∂ ln F/∂λ_j.
         for lambda in [[-0.5, -2.0, -3.0], [-5.0, -40.0, -900.0], [-3e4, -4e4, -2e5]] {
             let found = LogNormaliser::at(&lambda);
@@ -334,8 +317,8 @@ mod tests {
         let listed: Vec<Vec<Quaternion>> = batch.poses.iter().map(|q| vec![*q]).collect();
         let host = model.log_density(&weights, &batch.images, &listed).unwrap();
         let device = device::inference();
-        let (encoder, head) = weights.split_at(model.encoder.layout().len());
-        let seen = bridge::matrix_f32(model.encoder.encode_host(&batch.images, encoder), [3, 8], &device);
+        let head = model.network.heads_on_host(&weights);
+        let seen = bridge::matrix_f32(model.network.features_on_host(&weights, &batch.images), [3, 8], &device);
         let said = chain(seen, bridge::vector_f32(head.to_vec(), &device), &model.plan);
         let (density, weight) = model.components(said, &batch.poses, &device);
         let both = bridge::numbers_f64(density + weight);

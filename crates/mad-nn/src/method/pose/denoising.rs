@@ -2,7 +2,8 @@
 
 use super::{
     head::{self, Equivariant, Levels, Modulated, Noised},
-    method::{PoseModel, PoseSamples},
+    method::{PoseModel, PoseResult, PoseSamples},
+    network::PictureNetwork,
     space::{Space, positions},
 };
 use crate::{
@@ -11,8 +12,6 @@ use crate::{
     config::{Config, Head, Targets},
     device,
     method::{SampleRequest, denoising::walk},
-    net::Layout,
-    vision::Encoder,
 };
 use burn::tensor::{Device, Tensor};
 use mad_core::{
@@ -40,9 +39,8 @@ pub(crate) struct Denoising {
     manifold: Arc<dyn Manifold>,
     base: Arc<dyn BaseMeasure>,
     anchor: Anchor,
-    encoder: Encoder,
+    network: PictureNetwork,
     head: Box<dyn head::Head>,
-    layout: Layout,
 }
 
 impl Denoising {
@@ -58,22 +56,16 @@ impl Denoising {
             (Head::Equivariant, Targets::Orbit) => {
                 Box::new(Equivariant::new(symmetry, &space, levels, features, width, depth))
             }
-            // A fixed representative is told from all other poses, also from those that look the same.
+            // A fixed representative is distinguished from all other poses, also from those that look the same.
             (Head::Equivariant, _) => {
                 Box::new(Equivariant::new(Symmetry::Trivial, &space, levels, features, width, depth))
             }
         };
-        let encoder = config.build_encoder(head.features());
-        let layout = Layout::joined([("encoder", encoder.layout()), ("head", head.layout())]);
+        let network = PictureNetwork::new(config.build_encoder(head.features()), &[("head", head.layout())]);
         let manifold = space.manifold();
         let base = manifold.uniform();
         let anchor = if based { Anchor::Base(base.clone()) } else { Anchor::Ambient };
-        Self { config: config.clone(), space, manifold, base, anchor, encoder, head, layout }
-    }
-
-    fn split(&self, weights: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
-        let cut = self.encoder.layout().len();
-        (weights.clone().narrow(0, 0, cut), weights.clone().narrow(0, cut, self.layout.len() - cut))
+        Self { config: config.clone(), space, manifold, base, anchor, network, head }
     }
 
     /// Noised points of each clean one, with what F should be.
@@ -97,7 +89,7 @@ impl Denoising {
         (x, sigma, target)
     }
 
-    /// The positions in which a picture is asked about. The fixed representative of a moved pose is not the moved
+    /// The positions in which a picture is evaluated. The fixed representative of a moved pose is not the moved
     /// representative, so that only orbits can be averaged.
     fn turns(&self) -> Vec<Turn> {
         match self.config.targets {
@@ -106,40 +98,30 @@ impl Denoising {
         }
     }
 
-    /// What the encoder says of pictures in each position.
+    /// Features of pictures in each position.
     fn views(&self, weights: &[f32], images: &[f32], turns: &[Turn], device: &Device) -> Vec<(Turn, Tensor<2>)> {
         let view = |turn: &Turn| {
-            let seen = self.seen(weights, &turn.images(images, self.config.size));
+            let seen = self.network.features_on_host(weights, &turn.images(images, self.config.size));
             let count = seen.len() / self.head.features();
             (*turn, bridge::matrix_f32(seen, [count, self.head.features()], device))
         };
         turns.iter().map(view).collect()
     }
-
-    /// What the encoder says of images, on the host.
-    fn seen(&self, weights: &[f32], images: &[f32]) -> Vec<f32> {
-        self.encoder.encode_host(images, &weights[..self.encoder.layout().len()])
-    }
 }
 
 impl PoseModel for Denoising {
-    fn layout(&self) -> &Layout {
-        &self.layout
+    fn network(&self) -> &PictureNetwork {
+        &self.network
     }
 
-    fn initialise(&self, seed: u64) -> Vec<f32> {
-        let mut weights = self.encoder.initialise(seed);
-        weights.extend(self.head.initialise(seed.wrapping_add(1)));
-        weights
+    fn initialise_heads(&self, seed: u64) -> Vec<f32> {
+        self.head.initialise(seed.wrapping_add(1))
     }
 
     fn loss(&self, weights: Tensor<1>, batch: &PoseBatch, rng: &mut Rng, device: &Device) -> Tensor<1> {
         let clean: Vec<[f64; 4]> = batch.poses.iter().map(|pose| self.space.clean(pose)).collect();
         let (x, sigma, target) = self.noised(&clean, rng);
-        let (encoder, head) = self.split(&weights);
-        let pixels = batch.images.len() / batch.poses.len();
-        let images = bridge::matrix_f32(batch.images.clone(), [batch.poses.len(), pixels], device);
-        let seen = self.encoder.encode(images, encoder);
+        let (seen, head) = (self.network.features(&weights, batch, device), self.network.heads(weights));
         let noised = Noised { x: x.as_slice(), sigma: &sigma, draws: self.config.draws };
         let answer = self.head.answer(head, seen.clone(), &noised, device);
         let loss = (answer - bridge::tensor(&target, device)).square().sum() / sigma.len() as f32;
@@ -150,17 +132,11 @@ impl PoseModel for Denoising {
         }
     }
 
-    fn sample(
-        &self,
-        weights: &[f32],
-        images: &[f32],
-        draws: usize,
-        request: &SampleRequest,
-    ) -> Result<PoseSamples, SampleError> {
+    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, request: &SampleRequest) -> PoseResult {
         let pixels = self.config.size * self.config.size;
         let turns = self.turns();
         let device = device::inference();
-        let head = bridge::vector_f32(weights[self.encoder.layout().len()..].to_vec(), &device);
+        let head = bridge::vector_f32(self.network.heads_on_host(weights).to_vec(), &device);
         let generate = walk(&self.config, request)?;
         let seed = request.seed;
         // Rows of one walk stay together in one block, since each belongs to an image.
@@ -197,7 +173,7 @@ impl PoseModel for Denoising {
 
     fn log_ratio_bound(&self, weights: &[f32], batch: &PoseBatch, bound: &BoundConfig) -> Option<Vec<f64>> {
         let (pixels, turns, device) = (self.config.size * self.config.size, self.turns(), device::inference());
-        let head = bridge::vector_f32(weights[self.encoder.layout().len()..].to_vec(), &device);
+        let head = bridge::vector_f32(self.network.heads_on_host(weights).to_vec(), &device);
         let pieces = batch.images.chunks(BLOCK_ROWS * pixels).zip(batch.poses.chunks(BLOCK_ROWS));
         let bounds = pieces.enumerate().flat_map(|(piece, (images, poses))| {
             let views = self.views(weights, images, &turns, &device);

@@ -1,12 +1,11 @@
 //! A trained model of poses, as an answer to one picture.
 
-use super::{PoseModel, PoseSamples};
+use super::{IDENTITY, PoseModel, PoseSamples};
 use crate::{
-    method::{Fitted, Likelihood, SampleRequest, Sampled},
+    method::{Fitted, Likelihood, SampleRequest, Sampled, Sink},
     run::Run,
 };
 use mad_core::{Points, metrics::Drift, rotation::Quaternion, sample::SampleError};
-use std::ops::ControlFlow;
 
 /// The trained model of a run with these weights.
 pub(crate) fn fitted(run: &Run, model: Box<dyn PoseModel>, weights: &[f32]) -> Box<dyn Fitted> {
@@ -28,12 +27,7 @@ impl FittedPoses {
 }
 
 impl Fitted for FittedPoses {
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError> {
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError> {
         let picture = self.picture.as_ref().ok_or(SampleError::NoPicture { method: self.method })?;
         let PoseSamples { poses, drift, sampler: (sampler, nfe), .. } =
             self.model.sample(&self.weights, picture, n, request)?;
@@ -47,7 +41,7 @@ impl Fitted for FittedPoses {
     }
 
     fn has_density(&self) -> bool {
-        self.picture.is_some() && self.densities(&Points::from_vec(vec![0.0, 0.0, 0.0, 1.0], 4)).is_some()
+        self.picture.is_some() && self.densities(&Points::from_vec(IDENTITY.to_vec(), 4)).is_some()
     }
 
     fn likelihood(&self, points: &Points) -> Likelihood {

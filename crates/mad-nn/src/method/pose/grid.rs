@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn draws_of_all_cells_are_uniform() {
         let mut rng = stream(3, Purpose::Metric, 0);
-        // E R_ij² = 1/3 and E (tr R) = 0 under the uniform law.
+        // E R_ij² = 1/3 and E (tr R) = 0 under the uniform distribution.
         let (mut square, mut trace, mut n) = (0.0, 0.0, 0.0);
         for cell in Cell::all(1) {
             for _ in 0..20 {

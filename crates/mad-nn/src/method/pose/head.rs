@@ -11,7 +11,7 @@ use mad_core::{noise::NoiseRange, rotation::Symmetry};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Width, in the embedding, below which differences are no longer blown up.
+/// Width, in the embedding, below which differences are no longer scaled up.
 const BLUR: f64 = 0.02;
 
 /// Width of what the image tells, before the head has learned any better.
@@ -33,7 +33,7 @@ impl Noised<'_> {
     }
 }
 
-/// F from noised points and what the encoder says of their images.
+/// F from noised points and the features of their images.
 pub(super) trait Head: Send + Sync {
     /// Numbers it wants from the encoder.
     fn features(&self) -> usize;
@@ -47,7 +47,7 @@ pub(super) trait Head: Send + Sync {
     /// F of every row. `seen` has one row per image.
     fn answer(&self, weights: Tensor<1>, seen: Tensor<2>, noised: &Noised, device: &Device) -> Tensor<2>;
 
-    /// A loss on what the encoder says, beside that of F: squared error of the embedding of these clean points.
+    /// A loss on the features of the encoder, in addition to that of F: squared error of the embedding of these clean points.
     fn auxiliary(&self, _seen: Tensor<2>, _clean: &[f64], _device: &Device) -> Option<Tensor<1>> {
         None
     }
@@ -61,7 +61,7 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// So many numbers for levels of this range.
+    /// This many numbers for levels of this range.
     pub fn new(range: NoiseRange, count: usize) -> Self {
         Self { range, count }
     }
@@ -93,7 +93,7 @@ pub(super) fn repeated(per_image: Tensor<2>, draws: usize) -> Tensor<2> {
 ///
 /// F = Jᵀ (σ/(σ² + τ²) D/k² + v/k) + β s, s = x/√(1 + σ²), (v, ln τ, β) = dense layers of (E, Ê, D/√(σ² + blur²), level, |s|, c),
 ///
-/// where k is the stretch of E. The first term is the answer if the image leaves a normal law of width τ around Ê.
+/// where k is the stretch of E. The first term is the whole answer if the image leaves a normal distribution of width τ around Ê.
 ///
 /// # Reference
 /// Invariant embeddings of SO(3)/G: Arnold, Jupp, Schaeben (2018); Hielscher, Lippert (2021).
@@ -112,10 +112,7 @@ impl Equivariant {
     pub fn new(symmetry: Symmetry, space: &Space, levels: Levels, context: usize, width: usize, depth: usize) -> Self {
         let embedding = StateEmbedding::new(symmetry);
         let m = embedding.dim();
-        let mut sizes = vec![3 * m + levels.count + 1 + context];
-        sizes.extend(std::iter::repeat_n(width, depth));
-        sizes.push(m + 2);
-        let plan = Plan::new(&sizes, Activation::Silu);
+        let plan = Plan::hidden(3 * m + levels.count + 1 + context, width, depth, m + 2, Activation::Silu);
         let stretch = embedding.stretch();
         Self { layout: Layout::chain(&plan), dim: space.dim(), embedding, levels, context, plan, stretch }
     }

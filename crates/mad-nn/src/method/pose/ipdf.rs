@@ -1,9 +1,11 @@
-//! An implicit density: a network scores a rotation for an image, a grid of rotations makes a law of the scores.
+//! An implicit density: a network scores a rotation for an image, a grid of rotations makes a density of the scores.
 
 use super::{
+    IDENTITY,
     grid::{Cell, LN_VOLUME},
     head::repeated,
-    method::{PoseMethod, PoseModel, PoseSamples},
+    method::{PoseMethod, PoseModel, PoseResult, in_one_pass},
+    network::PictureNetwork,
 };
 use crate::{
     bridge,
@@ -13,16 +15,14 @@ use crate::{
         Activation, Plan, chain,
         forward::{Forward, Scratch},
     },
-    method::{SampleRequest, fitted::no_walk},
+    method::SampleRequest,
     net::Layout,
-    vision::Encoder,
 };
 use burn::tensor::{Device, Tensor, activation::log_softmax};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,
     rotation::{Quaternion, conjugate, multiply},
-    sample::SampleError,
 };
 use rand::RngExt as _;
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ const QUERY_NUMBERS: usize = 9 * 2 * OCTAVES;
 /// Level of the grid that is scored as a whole.
 const COARSE: u32 = 2;
 
-/// Level at which the law is a constant in each cell, where it matters.
+/// Level at which the density is a constant in each cell, where it matters.
 const FINE: u32 = 5;
 
 /// Cells of a level that are divided.
@@ -82,13 +82,12 @@ fn encoded<'a>(rotations: impl ExactSizeIterator<Item = &'a Quaternion>) -> Vec<
 /// Murphy et al., Implicit-PDF (2021). Its activation function is silu instead of relu.
 struct Scored {
     config: Config,
-    encoder: Encoder,
+    network: PictureNetwork,
     plan: Plan,
     head: Layout,
-    layout: Layout,
 }
 
-/// The law of one image: cells with their scores, which together are all rotations.
+/// The density of one image: cells with their scores, which together are all rotations.
 struct Leaves {
     cells: Vec<(Cell, f64)>,
     /// ln ∫e^f over the volume 8π².
@@ -139,7 +138,7 @@ impl Scorer {
 impl Leaves {
     fn mode(&self) -> Quaternion {
         let best = self.cells.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        best.map_or([0.0, 0.0, 0.0, 1.0], |(cell, _)| cell.centre())
+        best.map_or(IDENTITY, |(cell, _)| cell.centre())
     }
 
     fn draw(&self, count: usize, rng: &mut Rng) -> Vec<Quaternion> {
@@ -160,11 +159,10 @@ impl Leaves {
 
 impl Scored {
     fn new(config: &Config) -> Self {
-        let encoder = config.build_encoder(config.features);
         let plan = plan(QUERY_NUMBERS + config.features, config);
         let head = Layout::chain(&plan);
-        let layout = Layout::joined([("encoder", encoder.layout()), ("head", &head)]);
-        Self { config: config.clone(), encoder, plan, head, layout }
+        let network = PictureNetwork::new(config.build_encoder(config.features), &[("head", &head)]);
+        Self { config: config.clone(), network, plan, head }
     }
 
     /// The scorer of an image; what the image adds to the first layer is computed here, once.
@@ -179,7 +177,7 @@ impl Scored {
         Scorer(Forward::new(plan.clone(), &numbers))
     }
 
-    /// What `answer` makes of the scorer and the law of each image; both are large, so that none outlives its answer.
+    /// What `answer` makes of the scorer and the density of each image; both are large, so that none outlives its answer.
     fn each<T: Send>(
         &self,
         weights: &[f32],
@@ -189,9 +187,8 @@ impl Scored {
         let coarse: Vec<Cell> = Cell::all(COARSE).collect();
         let centres: Vec<Quaternion> = coarse.iter().map(|cell| cell.centre()).collect();
         let numbers = encoded(centres.iter());
-        let (encoder, head) = weights.split_at(self.encoder.layout().len());
         let plan = plan(QUERY_NUMBERS, &self.config);
-        let seen = self.encoder.encode_host(images, encoder);
+        let (seen, head) = (self.network.features_on_host(weights, images), self.network.heads_on_host(weights));
         let one = |(i, seen): (usize, &[f32])| {
             let scorer = self.scorer(head, &plan, seen);
             answer(i, &scorer, &scorer.leaves(&coarse, &numbers))
@@ -201,21 +198,16 @@ impl Scored {
 }
 
 fn plan(inputs: usize, config: &Config) -> Plan {
-    let mut sizes = vec![inputs];
-    sizes.extend(std::iter::repeat_n(config.width as usize, config.depth as usize));
-    sizes.push(1);
-    Plan::new(&sizes, Activation::Silu)
+    Plan::hidden(inputs, config.width as usize, config.depth as usize, 1, Activation::Silu)
 }
 
 impl PoseModel for Scored {
-    fn layout(&self) -> &Layout {
-        &self.layout
+    fn network(&self) -> &PictureNetwork {
+        &self.network
     }
 
-    fn initialise(&self, seed: u64) -> Vec<f32> {
-        let mut weights = self.encoder.initialise(seed);
-        weights.extend(self.head.initialise(Activation::Silu, seed.wrapping_add(1)));
-        weights
+    fn initialise_heads(&self, seed: u64) -> Vec<f32> {
+        self.head.initialise(Activation::Silu, seed.wrapping_add(1))
     }
 
     fn loss(&self, weights: Tensor<1>, batch: &PoseBatch, rng: &mut Rng, device: &Device) -> Tensor<1> {
@@ -228,41 +220,31 @@ impl PoseModel for Scored {
             let rows = out.chunks_exact_mut(QUERY_NUMBERS).zip(&drawn);
             rows.for_each(|(out, q)| encode(&multiply(q, &turn), out));
         });
-        let cut = self.encoder.layout().len();
-        let images = bridge::matrix_f32(batch.images.clone(), [n, batch.images.len() / n], device);
-        let seen = self.encoder.encode(images, weights.clone().narrow(0, 0, cut));
+        let seen = self.network.features(&weights, batch, device);
         let queries = bridge::matrix_f32(numbers, [n * draws, QUERY_NUMBERS], device);
         let inputs = Tensor::cat(vec![queries, repeated(seen, draws)], 1);
-        let scores = chain(inputs, weights.narrow(0, cut, self.plan.len()), &self.plan).reshape([n, draws]);
+        let scores = chain(inputs, self.network.heads(weights), &self.plan).reshape([n, draws]);
         let truth = log_softmax(scores, 1).narrow(1, 0, 1);
         (truth.sum() / -(n as f32)) + (LN_VOLUME - (draws as f64).ln())
     }
 
-    /// Samples are drawn from the cells of the grid by their share of the law, and uniformly within a cell.
-    fn sample(
-        &self,
-        weights: &[f32],
-        images: &[f32],
-        draws: usize,
-        request: &SampleRequest,
-    ) -> Result<PoseSamples, SampleError> {
-        no_walk(NAME, request)?;
-        let seed = request.seed;
-        let (poses, modes): (Vec<_>, Vec<_>) = self
-            .each(weights, images, |i, _, law| {
-                (law.draw(draws, &mut stream(seed, Purpose::Sample, i as u64)), law.mode())
-            })
-            .into_iter()
-            .unzip();
-        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
+    /// Samples are drawn from the cells of the grid by their share of the mass, and uniformly within a cell.
+    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, request: &SampleRequest) -> PoseResult {
+        in_one_pass(NAME, request, |seed| {
+            let drawn = self.each(weights, images, |i, _, density| {
+                (density.draw(draws, &mut stream(seed, Purpose::Sample, i as u64)), density.mode())
+            });
+            let (poses, modes): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
+            (poses.concat(), modes)
+        })
     }
 
     /// # Formula
-    /// f(R) − ln Σ e^f V over the cells of the grid, which are small where the law is large.
+    /// f(R) − ln Σ e^f V over the cells of the grid, which are small where the density is large.
     fn log_density(&self, weights: &[f32], images: &[f32], poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {
-        Some(self.each(weights, images, |i, scorer, law| {
+        Some(self.each(weights, images, |i, scorer, density| {
             let scores = scorer.scores(&encoded(poses[i].iter()));
-            scores.into_iter().map(|f| f64::from(f) - law.ln_total).collect()
+            scores.into_iter().map(|f| f64::from(f) - density.ln_total).collect()
         }))
     }
 }
@@ -294,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_network_gives_the_uniform_law() {
+    fn a_new_network_gives_the_uniform_density() {
         let model = small("");
         let weights = model.initialise(3);
         let images = vec![0.5; 2 * 256];
@@ -304,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_sums_to_one_and_is_the_one_that_is_trained() {
+    fn the_density_sums_to_one_and_is_the_one_that_is_trained() {
         let model = small("draws = 4000");
         let mut weights = model.initialise(3);
         // Weights of the output that make a lively score.
@@ -318,7 +300,7 @@ mod tests {
         let values: Vec<f64> = densities[0].iter().map(|v| (v + LN_VOLUME).exp()).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
-        assert!(spread > 0.3, "the law is not lively: {spread}");
+        assert!(spread > 0.3, "the density is not lively: {spread}");
         assert!((mean - 1.0).abs() < 5.0 * spread / (values.len() as f64).sqrt() + 0.01, "{mean}");
         // The loss estimates −ln p of the truth.
         let truth = model.log_density(&weights, &batch.images, std::slice::from_ref(&batch.poses)).unwrap()[0][0];

@@ -1,9 +1,10 @@
 //! What a model of poses given pictures can do, and the methods that learn nothing else.
 
+use super::network::PictureNetwork;
 use crate::{
     condition::PoseBatch,
     config::Config,
-    method::{Fitted, Method, Objective, SampleRequest},
+    method::{Fitted, Method, Objective, SampleRequest, fitted::no_walk},
     net::Layout,
     run::{Run, RunError},
 };
@@ -16,25 +17,19 @@ use mad_core::{
     sample::SampleError,
 };
 
-/// A network with its loss and its answers; the weights are kept elsewhere.
+/// A network with its loss and its samples; the weights are kept elsewhere.
 pub trait PoseModel: Send + Sync {
-    /// Names and shapes of all weights.
-    fn layout(&self) -> &Layout;
+    /// The encoder with what follows it.
+    fn network(&self) -> &PictureNetwork;
 
-    /// Weights to begin with.
-    fn initialise(&self, seed: u64) -> Vec<f32>;
+    /// First weights of what follows the encoder.
+    fn initialise_heads(&self, seed: u64) -> Vec<f32>;
 
     /// The loss of a batch, open to the backward pass.
     fn loss(&self, weights: Tensor<1>, batch: &PoseBatch, rng: &mut Rng, device: &Device) -> Tensor<1>;
 
     /// Poses drawn for each of these pictures, `draws` of each.
-    fn sample(
-        &self,
-        weights: &[f32],
-        images: &[f32],
-        draws: usize,
-        request: &SampleRequest,
-    ) -> Result<PoseSamples, SampleError>;
+    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, request: &SampleRequest) -> PoseResult;
 
     /// Log-density at each listed pose of each picture with respect to the volume 8π² of the rotations; `None` if the method has
     /// no density.
@@ -46,6 +41,32 @@ pub trait PoseModel: Send + Sync {
     fn log_ratio_bound(&self, _weights: &[f32], _batch: &PoseBatch, _bound: &BoundConfig) -> Option<Vec<f64>> {
         None
     }
+
+    /// Names and shapes of all weights.
+    fn layout(&self) -> &Layout {
+        self.network().layout()
+    }
+
+    /// Weights to begin with.
+    fn initialise(&self, seed: u64) -> Vec<f32> {
+        let mut weights = self.network().initialise(seed);
+        weights.extend(self.initialise_heads(seed));
+        weights
+    }
+}
+
+/// Poses drawn for pictures, or why there are none.
+pub type PoseResult = Result<PoseSamples, SampleError>;
+
+/// Poses of the method called `name`, which draws them in one pass with a seed, and leaves no choice of sampler.
+pub(super) fn in_one_pass(
+    name: &'static str,
+    request: &SampleRequest,
+    draw: impl FnOnce(u64) -> (Vec<Quaternion>, Vec<Quaternion>),
+) -> PoseResult {
+    no_walk(name, request)?;
+    let (poses, modes) = draw(request.seed);
+    Ok(PoseSamples { poses, modes: Some(modes), drift: None, sampler: (name.into(), 1) })
 }
 
 /// Poses drawn for pictures.
@@ -70,20 +91,14 @@ impl Method for PoseMethod {
     }
 
     fn layout(&self, run: &Run) -> Layout {
-        self.of(run).layout().clone()
+        (self.0)(run.config(), run.symmetry()).layout().clone()
     }
 
     fn objective<'a>(&self, run: &'a Run) -> Result<Box<dyn Objective + 'a>, RunError> {
-        super::objective(run, self.of(run))
+        super::objective(run, (self.0)(run.config(), run.symmetry()))
     }
 
     fn fitted(&self, run: &Run, weights: &[f32]) -> Result<Box<dyn Fitted>, RunError> {
-        Ok(super::fitted(run, self.of(run), weights))
-    }
-}
-
-impl PoseMethod {
-    fn of(&self, run: &Run) -> Box<dyn PoseModel> {
-        (self.0)(run.config(), run.symmetry())
+        Ok(super::fitted(run, (self.0)(run.config(), run.symmetry()), weights))
     }
 }

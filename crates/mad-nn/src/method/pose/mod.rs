@@ -11,6 +11,7 @@ mod grid;
 mod head;
 mod ipdf;
 mod method;
+mod network;
 mod normaliser;
 mod objective;
 mod regression;
@@ -19,12 +20,18 @@ mod space;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use mad_core::rotation::Quaternion;
+
+/// The rotation that turns nothing.
+const IDENTITY: Quaternion = [0.0, 0.0, 0.0, 1.0];
+
 pub(super) use bingham::BINGHAM;
 pub(super) use denoising::Denoising;
 pub(super) use fitted::fitted;
 pub(super) use flow::ROTATION_FLOW;
 pub(super) use ipdf::IMPLICIT_PDF;
-pub use method::{PoseModel, PoseSamples};
+pub use method::{PoseModel, PoseResult, PoseSamples};
+pub use network::PictureNetwork;
 pub(super) use objective::objective;
 pub(super) use regression::EMBEDDING;
 pub use score::{PoseError, PoseReport, TEST_DRAWS, score_pose};

@@ -1,9 +1,9 @@
-//! The normaliser of a Bingham law of quaternions.
+//! The normaliser of a Bingham distribution of quaternions.
 
 use std::f64::consts::PI;
 
-/// e^{−αu} is nothing beyond αu = 45.
-const NOTHING: f64 = 45.0;
+/// e^{−αu} is negligible beyond αu = 45.
+const NEGLIGIBLE: f64 = 45.0;
 
 /// Nodes of Gauss and Legendre on one piece.
 const NODES: usize = 16;
@@ -42,7 +42,7 @@ impl LogNormaliser {
     /// Gauss and Legendre on each. Tests hold it to 10⁻⁴ against sums over angles.
     pub fn at(lambda: &[f64; 3]) -> Self {
         let (gamma, alpha, beta) = (-0.5 * lambda[0], -lambda[1], 0.5 * (lambda[1] - lambda[2]));
-        let end = (NOTHING / alpha.max(NOTHING)).sqrt();
+        let end = (NEGLIGIBLE / alpha.max(NEGLIGIBLE)).sqrt();
         let mut from = 0.0;
         let mut to = (2.0 / (1.0 + alpha + beta).sqrt()).min(end);
         // The integral and its derivatives along α, β, γ.
@@ -120,7 +120,7 @@ mod tests {
     };
     use rand::RngExt as _;
 
-    /// F by the midpoint rule in three angles, with the middle of the law spread out.
+    /// F by the midpoint rule in three angles, with the middle of the distribution spread out.
     fn numeric(lambda: &[f64; 3]) -> f64 {
         // S³ as (√(1−u) e^{is}, √u e^{it}) with measure du ds dt/2, and u = v².
         let n = 1500;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn sharp_laws_are_normal_laws() {
+    fn sharp_distributions_are_normal() {
         for lambda in [[-2e5, -2e5, -2e5], [-1e5, -1e6, -6e6]] {
             let product: f64 = lambda.iter().map(|l: &f64| l.abs()).product();
             let normal = (2.0 * PI.powf(1.5) / product.sqrt()).ln();

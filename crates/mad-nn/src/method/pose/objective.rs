@@ -1,6 +1,6 @@
 //! What a run on pictures minimises, and how it is validated.
 
-use super::PoseModel;
+use super::{IDENTITY, PoseModel};
 use crate::{
     bridge,
     condition::{Pictures, PoseBatch},
@@ -70,7 +70,7 @@ impl Objective for PoseObjective<'_> {
         let config = self.run.config();
         let (levels, repeats) = (config.bound_levels as usize, config.bound_repeats as usize);
         let bound = BoundConfig { levels, repeats, seed: config.seed };
-        let uniform = -self.run.manifold().uniform().log_weight(&[0.0, 0.0, 0.0, 1.0]);
+        let uniform = -self.run.manifold().uniform().log_weight(&IDENTITY);
         let (ratios, is_bound) = match self.model.log_ratio_bound(weights, &self.validation, &bound) {
             Some(ratios) => (ratios, true),
             None => {

@@ -1,23 +1,16 @@
-//! Regression of the invariant embedding, with a law of the width that it expects of itself.
+//! Regression of the invariant embedding, with a normal distribution of learned width.
 
 use super::{
-    method::{PoseMethod, PoseModel, PoseSamples},
+    method::{PoseMethod, PoseModel, PoseResult, in_one_pass},
+    network::PictureNetwork,
     space::positions,
 };
-use crate::{
-    bridge,
-    condition::PoseBatch,
-    config::Config,
-    method::{SampleRequest, fitted::no_walk},
-    net::Layout,
-    vision::Encoder,
-};
+use crate::{bridge, condition::PoseBatch, config::Config, method::SampleRequest};
 use burn::tensor::{Device, Tensor};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,
     rotation::{Embedding, Quaternion, Symmetry, multiply},
-    sample::SampleError,
 };
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -34,10 +27,9 @@ pub(in crate::method) const EMBEDDING: PoseMethod = PoseMethod(model);
 
 fn model(config: &Config, symmetry: Symmetry) -> Box<dyn PoseModel> {
     let embedding = Embedding::new(symmetry);
-    let encoder = config.build_encoder(embedding.dim() + 1);
-    let layout = Layout::joined([("encoder", encoder.layout())]);
+    let network = PictureNetwork::new(config.build_encoder(embedding.dim() + 1), &[]);
     let stretch = stretch(&embedding, &symmetry);
-    Box::new(Embedded { config: config.clone(), symmetry, embedding, encoder, layout, stretch })
+    Box::new(Embedded { config: config.clone(), symmetry, embedding, network, stretch })
 }
 
 /// Dimension of the set of poses that look different.
@@ -71,8 +63,7 @@ struct Embedded {
     config: Config,
     symmetry: Symmetry,
     embedding: Embedding,
-    encoder: Encoder,
-    layout: Layout,
+    network: PictureNetwork,
     stretch: f64,
 }
 
@@ -93,7 +84,7 @@ impl Embedded {
         let mut sums = vec![0.0; count * m];
         let mut widths = vec![0.0; count];
         for turn in &turns {
-            let said = self.encoder.encode_host(&turn.images(images, size), weights);
+            let said = self.network.features_on_host(weights, &turn.images(images, size));
             let rows = sums.par_chunks_exact_mut(m).zip(&mut widths).zip(said.par_chunks_exact(m + 1));
             rows.for_each(|((sum, width), said)| {
                 let wide: Vec<f64> = said[..m].iter().map(|&v| f64::from(v)).collect();
@@ -113,12 +104,12 @@ impl Embedded {
 }
 
 impl PoseModel for Embedded {
-    fn layout(&self) -> &Layout {
-        &self.layout
+    fn network(&self) -> &PictureNetwork {
+        &self.network
     }
 
-    fn initialise(&self, seed: u64) -> Vec<f32> {
-        self.encoder.initialise(seed)
+    fn initialise_heads(&self, _seed: u64) -> Vec<f32> {
+        Vec::new()
     }
 
     /// # Formula
@@ -128,8 +119,7 @@ impl PoseModel for Embedded {
         let mut values = vec![0.0; n * m];
         let rows = values.par_chunks_exact_mut(m).zip(&batch.poses);
         rows.with_min_len(64).for_each(|(value, pose)| self.embedding.value(pose, value));
-        let images = bridge::matrix_f32(batch.images.clone(), [n, batch.images.len() / n], device);
-        let said = self.encoder.encode(images, weights);
+        let said = self.network.features(&weights, batch, device);
         let off = (said.clone().narrow(1, 0, m) - bridge::matrix(&values, m, device)).square().sum_dim(1);
         let log_width = said.narrow(1, m, 1);
         let likelihood =
@@ -137,28 +127,21 @@ impl PoseModel for Embedded {
         (off + likelihood * WIDTH_WEIGHT).sum() / n as f32
     }
 
-    fn sample(
-        &self,
-        weights: &[f32],
-        images: &[f32],
-        draws: usize,
-        request: &SampleRequest,
-    ) -> Result<PoseSamples, SampleError> {
-        no_walk(NAME, request)?;
-        let seed = request.seed;
-        let guesses = self.guesses(weights, images);
-        let mut poses = Vec::with_capacity(guesses.len() * draws);
-        for (i, guess) in guesses.iter().enumerate() {
-            let mut rng = stream(seed, Purpose::Sample, i as u64);
-            for _ in 0..draws {
-                let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
-                let rotation = [normal(), normal(), normal()].map(|z| guess.width * z);
-                let moved = multiply(&rotation::by(&rotation), &guess.pose);
-                poses.push(self.symmetry.lift(&moved, &mut rng));
+    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, request: &SampleRequest) -> PoseResult {
+        in_one_pass(NAME, request, |seed| {
+            let guesses = self.guesses(weights, images);
+            let mut poses = Vec::with_capacity(guesses.len() * draws);
+            for (i, guess) in guesses.iter().enumerate() {
+                let mut rng = stream(seed, Purpose::Sample, i as u64);
+                for _ in 0..draws {
+                    let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+                    let rotation = [normal(), normal(), normal()].map(|z| guess.width * z);
+                    let moved = multiply(&rotation::by(&rotation), &guess.pose);
+                    poses.push(self.symmetry.lift(&moved, &mut rng));
+                }
             }
-        }
-        let modes = guesses.into_iter().map(|guess| guess.pose).collect();
-        Ok(PoseSamples { poses, modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
+            (poses, guesses.into_iter().map(|guess| guess.pose).collect())
+        })
     }
 
     /// # Formula

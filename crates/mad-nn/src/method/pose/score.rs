@@ -1,6 +1,6 @@
 //! The score of a pose model on images it has not seen.
 
-use super::PoseSamples;
+use super::{IDENTITY, PoseSamples};
 use crate::{
     method::SampleRequest,
     parts::Part,
@@ -15,7 +15,7 @@ use mad_core::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Samples for each test image where no other number is asked for.
+/// Samples for each test image by default.
 pub const TEST_DRAWS: usize = 16;
 
 /// Members of an orbit at which the log-density is taken, and images: each pair costs an evaluation.
@@ -98,7 +98,7 @@ fn medoids(symmetry: &Symmetry, poses: &[Quaternion], draws: usize) -> Vec<Quate
     let central = |samples: &[Quaternion]| {
         let total = |a: &Quaternion| samples.iter().map(|b| symmetry.distance(a, b)).sum::<f64>();
         let best = samples.iter().map(|a| (total(a), a)).min_by(|a, b| a.0.total_cmp(&b.0));
-        best.map_or([0.0, 0.0, 0.0, 1.0], |(_, pose)| *pose)
+        best.map_or(IDENTITY, |(_, pose)| *pose)
     };
     poses.par_chunks(draws.max(1)).map(central).collect()
 }

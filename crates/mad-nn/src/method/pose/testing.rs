@@ -20,7 +20,7 @@ use mad_core::{
 /// Settings of a run on pictures of a solid.
 pub(crate) fn on_solid(solid: &str, text: &str) -> Config {
     let mut settings = Partial::from_toml(text, "test").unwrap();
-    settings.flag("test", "condition", Condition::of_solid(solid)).unwrap();
+    settings.put("condition", Condition::of_solid(solid), "test").unwrap();
     Config::resolve(&settings, &Rotations::new(None)).unwrap()
 }
 

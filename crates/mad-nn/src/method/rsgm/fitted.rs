@@ -1,7 +1,9 @@
 //! A trained score: reverse walks and the probability flow.
 
 use super::{
-    super::{Fitted, Likelihood, SampleRequest, Sampled, field::LearnedField, field_run::Carried, fitted::no_choice},
+    super::{
+        Fitted, Likelihood, SampleRequest, Sampled, Sink, field::LearnedField, field_run::Carried, fitted::no_choice,
+    },
     Noise,
 };
 use mad_core::{
@@ -10,7 +12,7 @@ use mad_core::{
     riemannian::{Flow, Spheres, TangentField, TimeChange, reverse_walk},
     sample::SampleError,
 };
-use std::{ops::ControlFlow, sync::Arc};
+use std::sync::Arc;
 
 /// Name in errors.
 const NAME: &str = "rsgm";
@@ -74,12 +76,7 @@ pub(super) struct FittedScore {
 }
 
 impl Fitted for FittedScore {
-    fn sample(
-        &self,
-        request: &SampleRequest,
-        n: usize,
-        sink: &mut dyn FnMut(Points) -> ControlFlow<()>,
-    ) -> Result<Sampled, SampleError> {
+    fn sample(&self, request: &SampleRequest, n: usize, sink: Sink) -> Result<Sampled, SampleError> {
         no_choice(NAME, request)?;
         let nfe = request.nfe.unwrap_or(self.nfe);
         let (manifold, uniform, spheres) = (self.manifold.as_ref(), self.manifold.uniform(), self.score.spheres());

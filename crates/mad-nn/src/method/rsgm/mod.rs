@@ -83,7 +83,7 @@ impl Noise {
 
     /// By what the network's field is multiplied to be the score in the metric of the unit sphere.
     ///
-    /// On rotations the network speaks in rotation vectors: half of one is a tangent of the quaternion, and the gradient in a
+    /// On rotations the network returns rotation vectors: half of one is a tangent of the quaternion, and the gradient in a
     /// metric an eighth as large is eight times as long.
     fn scale(&self, spheres: &Spheres, t: f64) -> f64 {
         let unit = if spheres.are_rotations() { 4.0 } else { 1.0 };

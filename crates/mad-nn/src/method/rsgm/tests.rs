@@ -112,13 +112,13 @@ fn the_implicit_loss_sees_the_divergence_of_the_score() {
 /// |∇g|² and Δg of a function g at a point.
 type Slopes = fn(&[f64]) -> (f64, f64);
 
-/// The height g = z on S², whose laws exp(k g) are von Mises-Fisher's.
+/// The height g = z on S², whose densities exp(k g) are von Mises-Fisher's.
 fn height(x: &[f64]) -> (f64, f64) {
     let z = x[2];
     (1.0 - z * z, -2.0 * z)
 }
 
-/// The trace g = 4w² − 1 of rotation matrices, whose laws exp(k g) are matrix Fisher's, in the Frobenius norm of matrices.
+/// The trace g = 4w² − 1 of rotation matrices, whose densities exp(k g) are matrix Fisher's, in the Frobenius norm of matrices.
 ///
 /// # Formula
 /// By the rotation vector, which has √2 times its length in that norm, the first derivatives are −4w (x, y, z), and the second ones
@@ -128,7 +128,7 @@ fn trace(q: &[f64]) -> (f64, f64) {
     (8.0 * square * (1.0 - square), 1.0 - 4.0 * square)
 }
 
-/// The whole of `ism` in the published units, for networks that are the score k ∇g of a known law with k = C/std.
+/// The whole of `ism` in the published units, for networks that are the score k ∇g of a known distribution with k = C/std.
 ///
 /// # Formula
 /// β (k² |∇g|²/2 + k Δg). Along the weights of the last layer, with which X grows, the derivative is β (k² |∇g|² + k Δg).
@@ -225,7 +225,7 @@ fn noise_on_rotations_is_the_published_one() {
     assert_close(number / noise.deviation(t), -angle / noise.time.elapsed(t), "coefficient of the score");
 }
 
-/// The heat kernel of rotations after time `elapsed` against the uniform law, where unit quaternions are `angle` apart.
+/// The heat kernel of rotations after time `elapsed` against the uniform distribution, where unit quaternions are `angle` apart.
 ///
 /// # Formula
 /// √(2π/e) exp(e/2)/4e Σ_j (−1)^j (θ + jπ) exp(−(θ + jπ)²/2e)/sin θ, which is the series of characters by Poisson's formula.
@@ -239,7 +239,7 @@ fn kernel_of_rotations(angle: f64, elapsed: f64) -> f64 {
     factor * (-6..=6).map(term).sum::<f64>() / angle.sin()
 }
 
-/// The heat kernel of S² after time `elapsed` against the uniform law, where points are `angle` apart.
+/// The heat kernel of S² after time `elapsed` against the uniform distribution, where points are `angle` apart.
 ///
 /// # Formula
 /// Σ_k (2k + 1) exp(−k (k + 1) e/2) P_k(cos θ) with (k + 1) P_{k+1} = (2k + 1) c P_k − k P_{k−1}.
@@ -264,7 +264,7 @@ struct Heat<'a> {
 }
 
 impl Heat<'_> {
-    /// Log-density against the uniform law.
+    /// Log-density against the uniform distribution.
     fn log_ratio(&self, x: &[f64], elapsed: f64) -> f64 {
         (self.kernel)(dot(x, self.start).acos(), elapsed).ln()
     }

@@ -9,6 +9,7 @@
 mod error;
 mod numbers;
 mod pickle;
+mod reader;
 mod torch;
 mod torchvision;
 

@@ -9,7 +9,7 @@ pub(super) enum Kind {
     Half,
     /// The upper half of single precision.
     Brain,
-    /// Whole numbers or truth values of so many bytes, which no encoder needs.
+    /// Whole numbers or truth values of this many bytes, which no encoder needs.
     Whole(usize),
 }
 

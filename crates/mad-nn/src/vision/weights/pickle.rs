@@ -4,15 +4,14 @@
 //! Instructions: `pickletools` of Python's standard library, protocols 2 to 5. Names: `torch/serialization.py` and
 //! `torch/_utils.py` of PyTorch.
 
-use std::collections::HashMap;
-
 use super::numbers::Kind;
+use super::reader::Reader;
 
 /// Largest pickle; those of ResNets have a few tens of kilobytes.
 pub(super) const LARGEST: usize = 64 << 20;
 
 /// Values a pickle may make.
-const MOST_VALUES: usize = 1 << 22;
+pub(super) const MOST_VALUES: usize = 1 << 22;
 
 /// What is wrong with a pickle.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,103 +94,10 @@ pub(super) struct Pickle {
     held: usize,
 }
 
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    stack: Vec<Value>,
-    marks: Vec<usize>,
-    memo: HashMap<u32, Value>,
-}
-
-impl<'a> Reader<'a> {
-    fn fault<T>(&self, problem: impl Into<String>) -> Result<T, Fault> {
-        Err(Fault::At(self.at, problem.into()))
-    }
-
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Fault> {
-        match self.bytes.get(self.at..).and_then(|rest| rest.get(..count)) {
-            Some(taken) => {
-                self.at += count;
-                Ok(taken)
-            }
-            None => self.fault("it ends too early"),
-        }
-    }
-
-    fn byte(&mut self) -> Result<u8, Fault> {
-        Ok(self.take(1)?[0])
-    }
-
-    fn number(&mut self, width: usize) -> Result<usize, Fault> {
-        let bytes = self.take(width)?;
-        let number = bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
-        usize::try_from(number).or_else(|_| self.fault("a length beyond memory"))
-    }
-
-    fn text(&mut self, length: usize) -> Result<String, Fault> {
-        let bytes = self.take(length)?;
-        String::from_utf8(bytes.to_vec()).or_else(|_| self.fault("a text that is not UTF-8"))
-    }
-
-    fn line(&mut self) -> Result<String, Fault> {
-        let rest = &self.bytes[self.at..];
-        match rest.iter().position(|&byte| byte == b'\n') {
-            Some(end) => {
-                let line = self.text(end)?;
-                self.at += 1;
-                Ok(line)
-            }
-            None => self.fault("it ends too early"),
-        }
-    }
-
-    fn push(&mut self, value: Value) -> Result<(), Fault> {
-        if self.stack.len() >= MOST_VALUES {
-            return self.fault("too many values");
-        }
-        self.stack.push(value);
-        Ok(())
-    }
-
-    fn pop(&mut self) -> Result<Value, Fault> {
-        if self.marks.last().is_some_and(|&mark| mark >= self.stack.len()) {
-            return self.fault("a value is missing");
-        }
-        self.stack.pop().map_or_else(|| self.fault("a value is missing"), Ok)
-    }
-
-    fn peek(&self) -> Result<Value, Fault> {
-        self.stack.last().copied().map_or_else(|| self.fault("a value is missing"), Ok)
-    }
-
-    fn pop_to_mark(&mut self) -> Result<Vec<Value>, Fault> {
-        match self.marks.pop() {
-            Some(mark) if mark <= self.stack.len() => Ok(self.stack.split_off(mark)),
-            _ => self.fault("a mark is missing"),
-        }
-    }
-
-    fn remember(&mut self, place: u32) -> Result<(), Fault> {
-        if self.memo.len() >= MOST_VALUES {
-            return self.fault("too many values");
-        }
-        let value = self.peek()?;
-        self.memo.insert(place, value);
-        Ok(())
-    }
-
-    fn recall(&mut self, place: u32) -> Result<(), Fault> {
-        match self.memo.get(&place) {
-            Some(&value) => self.push(value),
-            None => self.fault("a value that was not remembered"),
-        }
-    }
-}
-
 impl Pickle {
     /// Runs the pickle at the start of `bytes` and returns its value and its length.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(Value, usize), Fault> {
-        let mut reader = Reader { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        let mut reader = Reader::new(bytes);
         loop {
             if reader.at > LARGEST {
                 return reader.fault("it is too long");
@@ -228,8 +134,10 @@ impl Pickle {
                 let number = reader.number(4)? as u32 as i32;
                 reader.push(Value::Int(number.into()))?;
             }
-            b'K' => self.whole(reader, 1)?,
-            b'M' => self.whole(reader, 2)?,
+            b'K' | b'M' => {
+                let number = reader.number(if code == b'K' { 1 } else { 2 })?;
+                reader.push(Value::Int(number as i128))?;
+            }
             0x8a => {
                 let length = usize::from(reader.byte()?);
                 if length > 15 {
@@ -255,49 +163,30 @@ impl Pickle {
                 let list = self.list(reader, Vec::new())?;
                 reader.push(Value::List(list))?;
             }
-            b')' => self.tuple(reader, 0)?,
-            0x85 => self.tuple(reader, 1)?,
-            0x86 => self.tuple(reader, 2)?,
-            0x87 => self.tuple(reader, 3)?,
-            b't' => {
-                let items = reader.pop_to_mark()?;
+            b')' | 0x85..=0x87 | b't' => {
+                let items = match code {
+                    b't' => reader.pop_to_mark()?,
+                    b')' => Vec::new(),
+                    _ => reader.pop_last(usize::from(code - 0x84))?,
+                };
                 let tuple = self.list(reader, items)?;
                 reader.push(Value::Tuple(tuple))?;
             }
-            b'a' => {
-                let item = reader.pop()?;
-                self.append(reader, vec![item])?;
-            }
-            b'e' => {
-                let items = reader.pop_to_mark()?;
+            b'a' | b'e' => {
+                let items = if code == b'a' { reader.pop_last(1)? } else { reader.pop_to_mark()? };
                 self.append(reader, items)?;
             }
-            b's' => {
-                let (value, key) = (reader.pop()?, reader.pop()?);
-                self.insert(reader, &[key, value])?;
-            }
-            b'u' => {
-                let items = reader.pop_to_mark()?;
+            b's' | b'u' => {
+                let items = if code == b's' { reader.pop_last(2)? } else { reader.pop_to_mark()? };
                 self.insert(reader, &items)?;
             }
-            b'q' => {
-                let place = reader.number(1)? as u32;
+            b'q' | b'r' => {
+                let place = reader.number(if code == b'q' { 1 } else { 4 })? as u32;
                 reader.remember(place)?;
             }
-            b'r' => {
-                let place = reader.number(4)? as u32;
-                reader.remember(place)?;
-            }
-            0x94 => {
-                let place = reader.memo.len() as u32;
-                reader.remember(place)?;
-            }
-            b'h' => {
-                let place = reader.number(1)? as u32;
-                reader.recall(place)?;
-            }
-            b'j' => {
-                let place = reader.number(4)? as u32;
+            0x94 => reader.remember(reader.memo.len() as u32)?,
+            b'h' | b'j' => {
+                let place = reader.number(if code == b'h' { 1 } else { 4 })? as u32;
                 reader.recall(place)?;
             }
             b'c' => {
@@ -333,11 +222,6 @@ impl Pickle {
         Ok(None)
     }
 
-    fn whole(&mut self, reader: &mut Reader, width: usize) -> Result<(), Fault> {
-        let number = reader.number(width)?;
-        reader.push(Value::Int(number as i128))
-    }
-
     fn text(&mut self, reader: &mut Reader, width: usize) -> Result<(), Fault> {
         let length = reader.number(width)?;
         let text = reader.text(length)?;
@@ -363,13 +247,6 @@ impl Pickle {
         self.hold(reader, 0)?;
         self.dicts.push(Vec::new());
         Ok(Value::Dict(self.dicts.len() - 1))
-    }
-
-    fn tuple(&mut self, reader: &mut Reader, count: usize) -> Result<(), Fault> {
-        let mut items = (0..count).map(|_| reader.pop()).collect::<Result<Vec<_>, _>>()?;
-        items.reverse();
-        let tuple = self.list(reader, items)?;
-        reader.push(Value::Tuple(tuple))
     }
 
     fn append(&mut self, reader: &Reader, items: Vec<Value>) -> Result<(), Fault> {

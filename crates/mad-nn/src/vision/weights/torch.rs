@@ -1,4 +1,4 @@
-//! Files of PyTorch: a pickle that names tensors, and their numbers beside it.
+//! Files of PyTorch: a pickle that names tensors, and their numbers in other files.
 //!
 //! New files are ZIP archives with `NAME/data.pkl` and one member `NAME/data/KEY` for each storage. Old ones are five pickles (a
 //! magic number, a version, a description of the machine, the tensors, the keys of the storages), then for each key the count of
@@ -19,7 +19,7 @@ const MAGIC: i128 = 0x1950_a86a_20f9_469c_fc6c;
 /// Second value of an old file.
 const VERSION: i128 = 1001;
 
-/// Keys under which training programs keep the tensors of a model beside other things.
+/// Keys under which training programs keep the tensors of a model among other things.
 const WRAPPERS: [&str; 3] = ["state_dict", "model_state_dict", "model"];
 
 fn fault(path: &Path, fault: Fault) -> WeightsError {

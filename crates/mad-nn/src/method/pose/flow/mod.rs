@@ -1,10 +1,12 @@
-//! A flow of the rotations: circle maps with centres and projective maps carry the law of an image to the uniform one.
+//! A flow of the rotations: circle maps with centres and projective maps carry the distribution of an image to the uniform one.
 
 mod maps;
 
 use super::{
+    IDENTITY,
     grid::LN_VOLUME,
-    method::{PoseMethod, PoseModel, PoseSamples},
+    method::{PoseMethod, PoseModel, PoseResult, in_one_pass},
+    network::PictureNetwork,
 };
 use crate::{
     bridge,
@@ -14,19 +16,18 @@ use crate::{
         Activation, Plan, chain,
         forward::{Forward, Scratch},
     },
-    method::{SampleRequest, fitted::no_walk},
+    method::SampleRequest,
     net::Layout,
-    vision::Encoder,
 };
 use burn::tensor::{Device, Tensor, activation::softplus};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,
     rotation::Quaternion,
-    sample::SampleError,
 };
 use maps::{Circle, MAP, Projective, REACH, axes, turned};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Hidden layers of the network that places the centres.
 const HIDDEN: usize = 2;
@@ -43,7 +44,7 @@ const NAME: &str = "rotation-flow";
 /// The flow.
 pub(in crate::method) const ROTATION_FLOW: PoseMethod = PoseMethod(|config, _| Box::new(Coupled::new(config)));
 
-/// A flow from the poses of an image to the uniform law, in quaternions.
+/// A flow from the poses of an image to the uniform distribution, in quaternions.
 ///
 /// # Formula
 /// First a projective map W(image), then `depth` couplings with a projective map between any two.
@@ -61,61 +62,49 @@ pub(in crate::method) const ROTATION_FLOW: PoseMethod = PoseMethod(|config, _| B
 /// free matrix and wₖ shrinks by 1/(1 + |w|), here by 1/√(1 + |w|²), which is smooth at zero.
 struct Coupled {
     config: Config,
-    encoder: Encoder,
+    network: PictureNetwork,
     /// Dense layers from the image to the first map.
     first: Plan,
     /// Dense layers from a direction and the image to centres and their weights, for each coupling.
     coupling: Plan,
+    /// First map, couplings, maps between these.
     parts: Vec<Layout>,
-    layout: Layout,
 }
 
 impl Coupled {
     fn new(config: &Config) -> Self {
-        let encoder = config.build_encoder(config.features);
-        let plan = |inputs: usize, outputs: usize| {
-            let mut sizes = vec![inputs];
-            sizes.extend(std::iter::repeat_n(config.width as usize, HIDDEN));
-            sizes.push(outputs);
-            Plan::new(&sizes, Activation::Silu)
-        };
+        let width = config.width as usize;
+        let plan = |inputs: usize, outputs: usize| Plan::hidden(inputs, width, HIDDEN, outputs, Activation::Silu);
         let (first, coupling) = (plan(config.features, MAP), plan(3 + config.features, 4 * config.draws));
-        let mut names = vec!["encoder".to_string(), "first".to_string()];
-        let mut parts = vec![encoder.layout().clone(), Layout::chain(&first)];
-        for i in 0..config.depth as usize {
-            names.push(format!("coupling{i}"));
-            parts.push(Layout::chain(&coupling));
-        }
-        for i in 0..config.depth as usize - 1 {
-            names.push(format!("map{i}"));
-            parts.push(Layout::tensors(&[("weight", &[4, 4])]));
-        }
-        let layout = Layout::joined(names.iter().map(String::as_str).zip(&parts));
-        Self { config: config.clone(), encoder, first, coupling, parts, layout }
+        let depth = config.depth as usize;
+        let mut named = vec![("first".to_string(), Layout::chain(&first))];
+        named.extend((0..depth).map(|i| (format!("coupling{i}"), Layout::chain(&coupling))));
+        named.extend((0..depth - 1).map(|i| (format!("map{i}"), Layout::tensors(&[("weight", &[4, 4])]))));
+        let heads: Vec<(&str, &Layout)> = named.iter().map(|(name, part)| (name.as_str(), part)).collect();
+        let network = PictureNetwork::new(config.build_encoder(config.features), &heads);
+        let parts = named.into_iter().map(|(_, part)| part).collect();
+        Self { config: config.clone(), network, first, coupling, parts }
     }
 
-    /// Where the weights of part `index` begin: encoder, first map, couplings, maps.
-    fn start(&self, index: usize) -> usize {
-        self.parts[..index].iter().map(Layout::len).sum()
-    }
-
-    fn part(&self, weights: &Tensor<1>, index: usize) -> Tensor<1> {
-        let from = self.start(index);
-        weights.clone().narrow(0, from, self.parts[index].len())
+    /// Where the weights of part `index` are among those of the heads.
+    fn range(&self, index: usize) -> Range<usize> {
+        let from = self.parts[..index].iter().map(Layout::len).sum();
+        from..from + self.parts[index].len()
     }
 
     /// Log-density of one pose for each image, open to the backward pass.
-    fn likelihood(&self, weights: &Tensor<1>, seen: Tensor<2>, poses: &[Quaternion], device: &Device) -> Tensor<2> {
-        let n = poses.len();
+    fn likelihood(&self, heads: &Tensor<1>, seen: Tensor<2>, poses: &[Quaternion], device: &Device) -> Tensor<2> {
+        let (n, depth) = (poses.len(), self.config.depth as usize);
+        let part = |index: usize| heads.clone().slice([self.range(index)]);
         let flat: Vec<f64> = poses.iter().flatten().copied().collect();
         let q = bridge::matrix(&flat, 4, device);
-        let map = chain(seen.clone(), self.part(weights, 1), &self.first);
+        let map = chain(seen.clone(), part(0), &self.first);
         let (mut q, mut stretch) = projected(map.reshape([n, 4, 4]), q, device);
-        for i in 0..self.config.depth as usize {
-            let (turned, grown) = self.coupled(self.part(weights, 2 + i), i, &seen, q);
+        for i in 0..depth {
+            let (turned, grown) = self.coupled(part(1 + i), i, &seen, q);
             (q, stretch) = (turned, stretch + grown);
-            if i + 1 < self.config.depth as usize {
-                let map = self.part(weights, 2 + self.config.depth as usize + i).reshape([1, 4, 4]);
+            if i + 1 < depth {
+                let map = part(1 + depth + i).reshape([1, 4, 4]);
                 let (mapped, grown) = projected(map, q, device);
                 (q, stretch) = (mapped, stretch + grown);
             }
@@ -156,16 +145,14 @@ impl Coupled {
     }
 
     fn ready(&self, weights: &[f32]) -> Ready<'_> {
-        let part = |index: usize| {
-            let from = self.start(index);
-            &weights[from..from + self.parts[index].len()]
-        };
+        let heads = self.network.heads_on_host(weights);
+        let part = |index: usize| &heads[self.range(index)];
         let depth = self.config.depth as usize;
         Ready {
             model: self,
-            first: Forward::new(self.first.clone(), part(1)),
-            couplings: (0..depth).map(|i| Forward::new(self.coupling.clone(), part(2 + i))).collect(),
-            maps: (0..depth - 1).map(|i| Projective::new(part(2 + depth + i))).collect(),
+            first: Forward::new(self.first.clone(), part(0)),
+            couplings: (0..depth).map(|i| Forward::new(self.coupling.clone(), part(1 + i))).collect(),
+            maps: (0..depth - 1).map(|i| Projective::new(part(1 + depth + i))).collect(),
         }
     }
 }
@@ -214,8 +201,7 @@ struct Ready<'a> {
 impl Ready<'_> {
     /// Features of images, and the first map of each.
     fn images(&self, weights: &[f32], images: &[f32]) -> Vec<(Vec<f32>, Projective)> {
-        let encoder = &self.model.encoder;
-        let seen = encoder.encode_host(images, &weights[..encoder.layout().len()]);
+        let seen = self.model.network.features_on_host(weights, images);
         let image = |seen: &[f32]| {
             let mut map = [0.0; MAP];
             self.first.eval(seen, 1, &mut Scratch::default(), &mut map);
@@ -278,17 +264,17 @@ impl Ready<'_> {
 }
 
 impl PoseModel for Coupled {
-    fn layout(&self) -> &Layout {
-        &self.layout
+    fn network(&self) -> &PictureNetwork {
+        &self.network
     }
 
-    fn initialise(&self, seed: u64) -> Vec<f32> {
-        let mut weights = self.encoder.initialise(seed);
-        for (i, part) in self.parts.iter().enumerate().skip(1) {
-            let chained = i < 2 + self.config.depth as usize;
-            let seed = seed.wrapping_add(i as u64);
+    fn initialise_heads(&self, seed: u64) -> Vec<f32> {
+        let mut weights = Vec::new();
+        for (i, part) in self.parts.iter().enumerate() {
+            let chained = i <= self.config.depth as usize;
+            let seed = seed.wrapping_add(1 + i as u64);
             let mut numbers = if chained { part.initialise_plainly(seed) } else { vec![0.0; part.len()] };
-            if i == 1 {
+            if i == 0 {
                 let last = self.first.layers()[HIDDEN].weight.clone();
                 numbers[last].iter_mut().for_each(|w| *w *= FIRST_SCALE);
             }
@@ -299,32 +285,26 @@ impl PoseModel for Coupled {
 
     /// −ln p of one pose for each image.
     fn loss(&self, weights: Tensor<1>, batch: &PoseBatch, _rng: &mut Rng, device: &Device) -> Tensor<1> {
-        let n = batch.poses.len();
-        let images = bridge::matrix_f32(batch.images.clone(), [n, batch.images.len() / n], device);
-        let seen = self.encoder.encode(images, self.part(&weights, 0));
-        self.likelihood(&weights, seen, &batch.poses, device).sum() / -(n as f32)
+        let seen = self.network.features(&weights, batch, device);
+        let heads = self.network.heads(weights);
+        self.likelihood(&heads, seen, &batch.poses, device).sum() / -(batch.poses.len() as f32)
     }
 
     /// Uniform rotations are taken back by the flow; the mode is the most likely of them.
-    fn sample(
-        &self,
-        weights: &[f32],
-        images: &[f32],
-        draws: usize,
-        request: &SampleRequest,
-    ) -> Result<PoseSamples, SampleError> {
-        no_walk(NAME, request)?;
-        let seed = request.seed;
-        let ready = self.ready(weights);
-        let drawn = ready.images(weights, images).into_par_iter().enumerate().with_max_len(1).map(|(i, image)| {
-            let mut rng = stream(seed, Purpose::Sample, i as u64);
-            let base = (0..draws.max(CANDIDATES)).map(|_| rotation::uniform(&mut rng)).collect();
-            let samples = ready.backward(&image, base);
-            let mode = samples.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or([0.0, 0.0, 0.0, 1.0], |best| best.0);
-            (samples.into_iter().take(draws).map(|(q, _)| q).collect::<Vec<_>>(), mode)
-        });
-        let (poses, modes): (Vec<Vec<Quaternion>>, Vec<Quaternion>) = drawn.unzip();
-        Ok(PoseSamples { poses: poses.concat(), modes: Some(modes), drift: None, sampler: (NAME.into(), 1) })
+    fn sample(&self, weights: &[f32], images: &[f32], draws: usize, request: &SampleRequest) -> PoseResult {
+        in_one_pass(NAME, request, |seed| {
+            let ready = self.ready(weights);
+            let images = ready.images(weights, images).into_par_iter().enumerate().with_max_len(1);
+            let drawn = images.map(|(i, image)| {
+                let mut rng = stream(seed, Purpose::Sample, i as u64);
+                let base = (0..draws.max(CANDIDATES)).map(|_| rotation::uniform(&mut rng)).collect();
+                let samples = ready.backward(&image, base);
+                let mode = samples.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(IDENTITY, |best| best.0);
+                (samples.into_iter().take(draws).map(|(q, _)| q).collect::<Vec<_>>(), mode)
+            });
+            let (poses, modes): (Vec<Vec<Quaternion>>, Vec<Quaternion>) = drawn.unzip();
+            (poses.concat(), modes)
+        })
     }
 
     fn log_density(&self, weights: &[f32], images: &[f32], poses: &[Vec<Quaternion>]) -> Option<Vec<Vec<f64>>> {

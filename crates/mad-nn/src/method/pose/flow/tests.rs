@@ -15,7 +15,7 @@ fn lively() -> (Coupled, Vec<f32>, PoseBatch) {
     let model = Coupled::new(&on_solid("cube", text));
     let mut weights = model.initialise(4);
     let mut rng = stream(1, Purpose::Metric, 0);
-    let from = model.start(2);
+    let from = weights.len() - model.network.heads_on_host(&weights).len() + model.range(1).start;
     weights[from..].iter_mut().for_each(|w| *w = *w * 1.5 + 0.3 * (rng.random::<f32>() - 0.5));
     (model, weights, testing::batch("cube", 16, 3))
 }
@@ -100,7 +100,7 @@ fn the_density_has_mass_one() {
         let mass: f64 = density.iter().zip(&cells).map(|(d, cell)| (d + cell.ln_volume()).exp()).sum();
         let largest = density.iter().copied().fold(f64::MIN, f64::max);
         assert!((mass - 1.0).abs() < 0.02, "{mass}");
-        assert!(largest + LN_VOLUME > 0.5, "the law is not lively: {largest}");
+        assert!(largest + LN_VOLUME > 0.5, "the density is not lively: {largest}");
     }
 }
 
@@ -110,11 +110,10 @@ fn tensors_and_host_agree() {
     let listed: Vec<Vec<Quaternion>> = batch.poses.iter().map(|q| vec![*q]).collect();
     let host = model.log_density(&weights, &batch.images, &listed).unwrap();
     let device = device::inference();
-    let encoder = model.encoder.layout().len();
-    let seen = model.encoder.encode_host(&batch.images, &weights[..encoder]);
+    let seen = model.network.features_on_host(&weights, &batch.images);
     let seen = bridge::matrix_f32(seen, [3, model.config.features], &device);
-    let tensor = bridge::vector_f32(weights, &device);
-    let said = bridge::numbers_f64(model.likelihood(&tensor, seen, &batch.poses, &device));
+    let heads = model.network.heads(bridge::vector_f32(weights, &device));
+    let said = bridge::numbers_f64(model.likelihood(&heads, seen, &batch.poses, &device));
     for (a, b) in host.iter().flatten().zip(said) {
         assert!((a - b).abs() < 1e-3, "{a} {b}");
     }
@@ -123,7 +122,8 @@ fn tensors_and_host_agree() {
 #[test]
 fn the_gradient_is_that_of_the_loss() {
     let (model, _, batch) = lively();
-    testing::check_gradient(&model, &batch, model.layout.len() - model.start(1), 5e-3);
+    let heads = model.parts.iter().map(Layout::len).sum();
+    testing::check_gradient(&model, &batch, heads, 5e-3);
 }
 
 #[test]

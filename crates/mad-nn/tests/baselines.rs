@@ -1,4 +1,4 @@
-//! Methods beside MAD and DSM, from data to samples and densities, through the same trainer.
+//! Baselines: methods other than MAD and DSM, from data to samples and densities, through the same trainer.
 
 mod common;
 
@@ -53,7 +53,7 @@ fn discrepancies(manifold: &dyn Manifold, samples: &Points) -> (f64, f64) {
 }
 
 #[test]
-fn rivals_learn_have_a_density_and_samples_of_it_on_the_set() {
+fn baselines_learn_have_a_density_and_samples_of_it_on_the_set() {
     for (spec, method, steps, least) in [
         ("sphere:2", "rfm", "steps=300", 0.4),
         ("sphere:2", "rsgm:loss=ism", "steps=300", 0.4),
@@ -113,7 +113,7 @@ fn a_mixture_on_its_own_is_the_plain_fit() {
 }
 
 #[test]
-fn rivals_are_refused_where_they_make_no_sense() {
+fn baselines_are_refused_where_they_make_no_sense() {
     let problem = |spec: &str, method: &str| {
         let manifold = common::manifold(spec);
         let settings = mad_nn::Partial::from_toml(&format!("method = '{method}'"), "test").unwrap();
