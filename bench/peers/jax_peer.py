@@ -1,4 +1,4 @@
-"""The same work in JAX: one jitted step. Reads jobs from standard input, one per line, and answers with seconds."""
+"""The same work in JAX: one jitted step. Reads jobs from standard input, one per line, and replies with seconds."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What the peers share: the sizes of the work, and the loop that answers questions."""
+"""What the peers share: the sizes of the work, and the loop that serves requests."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ PAPER_LEVELS = 100
 
 
 def serve(peer, jobs):
-    """Says which jobs stand for which bench, then answers `JOB REPEATS` with {"seconds": [...]}, one entry per repeat.
+    """Says which jobs stand for which bench, then replies to `JOB REPEATS` with {"seconds": [...]}, one entry per repeat.
 
     `jobs` maps a bench to jobs, and a job to what prepares it. A job is warmed up when it is first named.
     """
@@ -31,7 +31,7 @@ def serve(peer, jobs):
                 start = time.perf_counter()
                 ready[name].step()
                 seconds.append(time.perf_counter() - start)
-            answer = {"seconds": seconds}
-        except Exception as error:  # the asker decides what a missing answer means
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), flush=True)
+            reply = {"seconds": seconds}
+        except Exception as error:  # the caller decides what a missing reply means
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(reply), flush=True)

@@ -1,4 +1,4 @@
-"""The same work in PyTorch. Reads jobs from standard input, one per line, and answers with seconds, one JSON per line."""
+"""The same work in PyTorch. Reads jobs from standard input, one per line, and replies with seconds, one JSON per line."""
 
 import math
 import os

@@ -1,7 +1,7 @@
 //! Fuzzing without a fuzzer: files of a corpus, changed at random, for some seconds.
 //!
-//! `MAD_FUZZ_SECONDS` says how many seconds each target runs (2), `MAD_FUZZ_SEED` with which seed (0). Inputs whose outcome is
-//! told in new words are changed further, so that readers are entered step by step.
+//! `MAD_FUZZ_SECONDS` says how many seconds each target runs (2), `MAD_FUZZ_SEED` with which seed (0). Inputs whose outcome has
+//! a new message are changed further, so that readers are entered step by step.
 
 use super::target::Target;
 use mad_core::rng::{Purpose, Rng, stream};

@@ -121,7 +121,7 @@ pub const CONFIG: Target = Target {
     ],
 };
 
-/// The files beside the checkpoints of a run, with hashes that agree. The first byte says which.
+/// The files next to the checkpoints of a run, with hashes that agree. The first byte says which.
 pub const RUN: Target = Target {
     name: "run",
     run: |bytes, folder| {

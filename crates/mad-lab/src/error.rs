@@ -5,7 +5,7 @@ use crate::reproduce::ExperimentError;
 use mad_cli::{CliError, Failure};
 use std::path::PathBuf;
 
-/// Why a command failed. The exit code says what kind of thing went wrong, as for `mad`.
+/// Why a command failed. The exit code tells what kind of thing went wrong, as for `mad`.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// What can end `mad` as well.

@@ -29,7 +29,7 @@ fn outputs_replace_no_part_of_a_run() {
     assert!(desk.names("run/data").is_empty() && !desk.path("r").exists());
 }
 
-/// Experiments and scores are read up to a limit, and what is wrong with them is said before anything runs.
+/// Experiments and scores are read up to a limit, and what is wrong with them is reported before anything runs.
 #[cfg(target_os = "linux")]
 #[test]
 fn experiments_and_scores_are_files_within_a_limit() {

@@ -93,7 +93,7 @@ fn a_table_is_made_once_and_finished_runs_are_skipped() {
     assert_eq!(before, scores(&desk, "out"));
     assert_eq!(report["experiments"][0]["cells"], again["experiments"][0]["cells"]);
 
-    // One run less: the table is written all the same, and says so; what is not whole is not ranked.
+    // One run less: the table is written all the same, and reports it; what is not whole is not ranked.
     let mad = desk.json("reproduce --file small.toml --out out --methods MAD --seeds 1 --dry-run");
     std::fs::remove_file(desk.path("out/runs").join(mad["runs"][0]["id"].as_str().expect("an id")).join("score.json"))
         .expect("a score removed");
@@ -179,7 +179,7 @@ fn scores_in_a_ledger_stand_for_runs_unless_a_figure_opens_them() {
         jobs["runs"].as_array().expect("runs").iter().filter(|run| run["done"] == true).count()
     };
     assert_eq!((done("out"), done("other")), (2, 0));
-    // A record that was cut off is left out, said, and made again.
+    // A record that was cut off is left out, reported, and made again.
     let scores = desk.read("scores.jsonl");
     desk.write("scores.jsonl", &scores[..scores.len() - 9]);
     let output =
@@ -365,7 +365,7 @@ fn interrupted_and_started_again_repeats_no_finished_run() {
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(words.contains("1 of 2 runs are done"), "{words}");
 
-    // The worker saved the step at which it was told to stop, and goes on from there.
+    // The worker saved the step at which it had to stop, and continues from there.
     let folder = long().expect("the long run");
     let newest = |folder: &PathBuf| {
         let names = std::fs::read_dir(folder.join("run/checkpoints")).expect("checkpoints").filter_map(Result::ok);
@@ -381,7 +381,7 @@ fn interrupted_and_started_again_repeats_no_finished_run() {
         .spawn()
         .expect("program started");
     while newest(&folder) == saved {
-        assert!(started.elapsed() < Duration::from_secs(120), "the second run did not go on");
+        assert!(started.elapsed() < Duration::from_secs(120), "the second run did not continue");
         std::thread::sleep(Duration::from_millis(5));
     }
     let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill");
@@ -398,7 +398,7 @@ fn interrupted_and_started_again_repeats_no_finished_run() {
 
 /// A worker that dies while it scores a checkpoint leaves the time of the checkpoint without a score.
 #[test]
-fn a_checkpoint_whose_score_was_lost_is_scored_when_the_run_goes_on() {
+fn a_checkpoint_whose_score_was_lost_is_scored_when_the_run_resumes() {
     let desk = Desk::new();
     let text = EXPERIMENT
         .replace("seeds = [0, 1]", "seeds = [0]")

@@ -1,4 +1,4 @@
-//! What `mad-lab bench` measures: pieces of work that run again and again, in rounds.
+//! What `mad-lab bench` measures: pieces of work that are repeated in rounds.
 
 pub mod growth;
 mod peers;
@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// One piece of work.
 pub struct Bench {
-    /// Name on the command line. Peers answer to the same name.
+    /// Name on the command line. Peers use the same name.
     pub name: &'static str,
     /// What is done once.
     pub summary: &'static str,

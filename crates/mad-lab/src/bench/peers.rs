@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A program that does jobs on request.
 ///
-/// It reads lines `JOB REPEATS` and answers each with a line of JSON: `{"seconds": [...]}`, or `{"error": "..."}`. Its first
-/// line says who it is and which of its jobs do the work of which of our benches: `{"peer": "...", "jobs": {"bench": ["job", ...]}}`.
+/// It reads lines `JOB REPEATS` and returns a line of JSON for each: `{"seconds": [...]}`, or `{"error": "..."}`. Its first
+/// line names it and which of its jobs do the work of which of our benches: `{"peer": "...", "jobs": {"bench": ["job", ...]}}`.
 pub struct Peer {
     child: Child,
     to: ChildStdin,
@@ -26,15 +26,15 @@ struct Hello {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum Reply {
     Seconds(Vec<f64>),
     Error(String),
 }
 
-/// Why a peer did not answer.
+/// Why a peer did not reply.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// There is no Python environment beside the scripts.
+    /// There is no Python environment next to the scripts.
     #[error("{}: no such program; run {}/setup first, which installs the peers there", path.display(), folder.display())]
     NotInstalled {
         /// The program that was looked for.
@@ -61,15 +61,15 @@ pub enum PeerError {
     Job {
         /// The job.
         job: String,
-        /// What the peer says.
+        /// What the peer reports.
         problem: String,
     },
-    /// The answer makes no sense.
+    /// The reply makes no sense.
     #[error("{}: answered `{line}`, which is not understood: {source}", path.display())]
-    Answer {
+    Reply {
         /// The script.
         path: PathBuf,
-        /// What it said.
+        /// What it sent.
         line: String,
         /// Why it is not understood.
         source: serde_json::Error,
@@ -111,7 +111,7 @@ impl Peer {
         let mut from = BufReader::new(from);
         let line = next_line(&mut from).map_err(io)?;
         let hello =
-            serde_json::from_str(&line).map_err(|source| PeerError::Answer { path: path.clone(), line, source })?;
+            serde_json::from_str(&line).map_err(|source| PeerError::Reply { path: path.clone(), line, source })?;
         Ok(Self { child, to, from, path, hello })
     }
 
@@ -125,15 +125,15 @@ impl Peer {
         self.hello.jobs.get(bench).map_or(&[], Vec::as_slice)
     }
 
-    /// Seconds of each repetition of a job, or what the program says went wrong.
+    /// Seconds of each repetition of a job, or what the program reports as wrong.
     pub fn time(&mut self, job: &str, repeats: usize) -> Result<Result<Vec<f64>, String>, PeerError> {
         let io = |source| PeerError::Io { path: self.path.clone(), source };
         writeln!(self.to, "{job} {repeats}").and_then(|()| self.to.flush()).map_err(io)?;
         let line = next_line(&mut self.from).map_err(io)?;
         match serde_json::from_str(&line) {
-            Ok(Answer::Seconds(seconds)) => Ok(Ok(seconds)),
-            Ok(Answer::Error(text)) => Ok(Err(text)),
-            Err(source) => Err(PeerError::Answer { path: self.path.clone(), line, source }),
+            Ok(Reply::Seconds(seconds)) => Ok(Ok(seconds)),
+            Ok(Reply::Error(text)) => Ok(Err(text)),
+            Err(source) => Err(PeerError::Reply { path: self.path.clone(), line, source }),
         }
     }
 }

@@ -25,7 +25,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), LabError> {
     if let Some(results) = &args.results {
         let inputs: Vec<&Path> = [&args.file, &args.scores].into_iter().flatten().map(PathBuf::as_path).collect();
         require_apart(results, None, &inputs)?;
-        // Figures go beside it, into a folder of its name.
+        // Figures go next to it, into a folder of its name.
         require_apart(&results.with_extension(""), None, &[])?;
     }
     if let Some(scores) = &args.scores {
@@ -88,7 +88,7 @@ pub fn run(common: &Common, args: &Reproduce) -> Result<(), LabError> {
         });
         output::result(common, "reproduce", fields, String::new)?;
     }
-    // All of them have been said; the exit code is that of one, and a reader who has gone away is the least of them.
+    // All of them have been printed; the exit code is that of one, and a closed pipe is the least of them.
     problems.sort_by_key(Failure::is_broken_pipe);
     match outcomes.failures.len() {
         0 => problems.into_iter().next().map_or(Ok(()), Err),
@@ -212,7 +212,7 @@ fn typed(path: &Path, here: &Path) -> String {
     quoted(&below.unwrap_or(path).display().to_string())
 }
 
-/// Says what would be done.
+/// Lists what would be done.
 fn list(common: &Common, jobs: &[Wanted], done: impl Fn(&Wanted) -> bool) -> Result<(), LabError> {
     let rows = jobs.iter().map(|wanted| {
         let Wanted { name, job, .. } = wanted;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_below_the_current_folder_are_said_without_the_way_there() {
+    fn paths_below_the_current_folder_are_relative() {
         let typed = |path: &str, here: &str| typed(Path::new(path), Path::new(here));
         assert_eq!(typed("/here/a/b.toml", "/here"), "a/b.toml");
         assert_eq!(typed("/there/b.toml", "/here"), "/there/b.toml");

@@ -66,7 +66,7 @@ impl<'a> Drawing<'a> {
         self.methods.iter().map(of).collect()
     }
 
-    /// The same, with the same seeds for the two methods of a pair: another seed may be another law, and means over unequal seeds
+    /// The same, with the same seeds for the two methods of a pair: another seed may be another distribution, and means over unequal seeds
     /// are not to be compared.
     fn paired_curves(&self, data: &str, point: impl Fn(&TimePoint) -> Option<(f64, f64)>) -> Vec<SeedCurves> {
         let mut curves = self.curves(data, point);
@@ -102,7 +102,7 @@ impl<'a> Drawing<'a> {
         self.complete().into_iter().filter_map(first).collect()
     }
 
-    /// Data beside samples of the first seed, for every data set.
+    /// Data next to samples of the first seed, for every data set.
     fn grid(&self) -> Result<Vec<GridSet>, LabError> {
         let set = |(data, title): &(&str, &str)| {
             let runs = self.first_runs(data)?;
@@ -129,7 +129,7 @@ pub trait Easel {
     fn keep(&mut self, name: &str, figure: &Figure) -> Result<(), LabError>;
 }
 
-/// Draws the figures of an experiment; gives back sentences to print beside them.
+/// Draws the figures of an experiment; returns sentences to print with them.
 pub type Draw = fn(&Drawing, &mut dyn Easel) -> Result<Vec<String>, LabError>;
 
 /// What a figure is drawn from.
@@ -273,7 +273,7 @@ fn said(crossing: &Crossing) -> String {
     format!("first {fast:.1} s against {slow:.1} s, {stays}")
 }
 
-/// What is said of a data set whose finished runs have no points over training.
+/// The remark on a data set whose finished runs have no points over training.
 fn not_drawn(title: &str) -> String {
     format!("Not drawn: {title}: no finished run has a curve.")
 }

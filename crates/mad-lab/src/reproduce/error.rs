@@ -26,9 +26,9 @@ pub enum ExperimentError {
     /// Fresh rows asked of something that has no more of them.
     #[error(
         "{origin}: score.fresh: `{data}` is {what}, of which no fresh rows can be drawn; leave score.fresh out, or use one of \
-         {laws}"
+         {distributions}"
     )]
-    NoLaw { origin: String, data: String, what: &'static str, laws: String },
+    NoFreshRows { origin: String, data: String, what: &'static str, distributions: String },
     /// Names that are all known, but of nothing that there is together.
     #[error(
         "`{command}` leaves no run; `--dry-run` with fewer of --seeds, --data, --methods and --protocols lists what there is"

@@ -71,7 +71,7 @@ pub struct Only {
 }
 
 impl Only {
-    /// Each name by itself.
+    /// Each name alone.
     pub fn names(&self) -> Vec<Self> {
         let seeds = self.seeds.iter().flatten().map(|seed| Self { seeds: Some(vec![*seed]), ..Self::default() });
         let data = self.data.iter().flatten().map(|name| Self { data: Some(vec![name.clone()]), ..Self::default() });
@@ -113,14 +113,14 @@ impl Default for Scoring {
 pub struct Protocol {
     /// Short name in files.
     pub key: String,
-    /// What it means, said above its tables.
+    /// What it means, printed above its tables.
     pub title: String,
     /// Settings that make it so.
     #[serde(default)]
     pub settings: Table,
     /// Methods judged so; all if absent.
     pub methods: Option<Vec<String>>,
-    /// Whether values of the paper were found so, and are printed beside ours.
+    /// Whether the values of the paper were found so, and are printed with ours.
     #[serde(default)]
     pub paper: bool,
 }
@@ -168,7 +168,7 @@ pub struct Method {
     /// Settings on some data sets, by key.
     #[serde(default)]
     pub on: BTreeMap<String, Table>,
-    /// Lists to search over with `--grid`, instead of the settings above.
+    /// Lists to search over with `--search`, instead of the settings above.
     #[serde(default)]
     pub grid: Table,
     /// Settings of a quick run, stronger than those of `[quick]`.

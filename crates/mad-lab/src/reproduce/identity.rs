@@ -1,4 +1,4 @@
-//! What the result of a job depends on beside its settings: the rows and the file of a base measure.
+//! What the result of a job depends on besides its settings: the rows and the file of a base measure.
 
 use super::ExperimentError;
 use crate::error::LabError;

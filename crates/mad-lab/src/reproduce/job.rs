@@ -7,11 +7,11 @@
 //! ├─ run/          the run folder, as `mad fit` makes it
 //! ├─ run.partial   there while the run is not at its end
 //! ├─ times.jsonl   time at every checkpoint and, if asked for, MMD
-//! ├─ errors.txt    what the worker said
+//! ├─ errors.txt    messages of the worker
 //! └─ score.json    written last, whole or not at all
 //! ```
 //!
-//! A worker says `step N` on its standard output now and then. It stops, with a checkpoint, when its standard input ends,
+//! A worker prints `step N` on its standard output now and then. It stops, with a checkpoint, when its standard input ends,
 //! which also happens if the process that started it dies.
 
 use super::claim::{Claim, TAKEN};
@@ -42,7 +42,7 @@ const MAX_WORDS: usize = 200;
 /// How often a worker reports its step.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Exit code of a worker that was told to stop.
+/// Exit code of a worker that had to stop.
 pub const STOPPED: u8 = 75;
 
 /// What a worker does. Equal jobs have equal ids.
@@ -181,7 +181,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, LabError> {
     serde_json::from_slice(&text).map_err(|e| LabError::io(path, e.into()))
 }
 
-/// Does the job of a folder: trains or goes on training, then scores.
+/// Does the job of a folder: trains or resumes training, then scores.
 pub fn run_worker(common: &Common, folder: &Path) -> Result<(), LabError> {
     let Some(_claim) = Claim::take(folder).map_err(|e| LabError::io(folder, e))? else {
         std::process::exit(TAKEN.into());
@@ -286,7 +286,7 @@ impl Control {
 /// Measures time, reports steps, and scores checkpoints.
 ///
 /// The time of a checkpoint is written before it, its score after it. What cannot be written or scored ends the training there, so
-/// that every checkpoint that the job goes on from has its time, and its score if it is one of the curve: a time without its
+/// that every checkpoint that the job resumes from has its time, and its score if it is one of the curve: a time without its
 /// checkpoint is forgotten, a score that was not taken is taken at the next start.
 pub struct Watcher<'a> {
     job: &'a Job,

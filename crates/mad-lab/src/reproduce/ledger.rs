@@ -1,4 +1,4 @@
-//! Scores of finished jobs in one file, so that a table can go on on another machine, or without the folders of its runs.
+//! Scores of finished jobs in one file, so that a table can be continued on another machine, or without the folders of its runs.
 
 use super::Score;
 use crate::error::LabError;
@@ -65,7 +65,7 @@ impl Ledger {
         });
     }
 
-    /// What is to be said about the file.
+    /// What to report about the file.
     pub fn notices(&self) -> impl Iterator<Item = String> {
         let path = self.path.as_deref().unwrap_or(Path::new("")).display();
         self.cut_off

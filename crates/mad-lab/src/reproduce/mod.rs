@@ -1,7 +1,7 @@
 //! The paper's experiments as data: files in `experiments/` of this crate, expanded into jobs, run side by side, put into tables.
 //!
 //! ```text
-//! experiment.rs  what a file says              quantity.rs  what is measured
+//! experiment.rs  what a file holds             quantity.rs  what is measured
 //! read.rs        a file → Experiment           check.rs     whether it makes sense
 //! expand.rs      method × data × seed × grid   figures/     what figures show
 //! plan.rs        jobs with ids                 schedule.rs  jobs side by side, progress, interrupts
@@ -11,7 +11,7 @@
 //! summary.rs     mean and deviation            report.rs    text, Markdown, CSV, JSON
 //! draw.rs        figures from finished jobs    results.rs   everything in one document
 //! ledger.rs      scores without their runs     cost.rs      how long runs took
-//! identity.rs    what ids know beside settings
+//! identity.rs    what ids depend on besides settings
 //! ```
 //!
 //! A job is a folder `OUT/runs/ID`, and ID a hash of everything it is made from. So experiments share jobs, and a job whose

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// What is asked of a run.
+/// Settings of a run.
 fn asked(solid: &str, settings: &str, seed: u64) -> Result<Partial, ConfigError> {
     let mut asked = Partial::from_toml(settings, "settings")?;
     asked.put("condition", Condition::of_solid(solid), "experiment")?;
@@ -49,7 +49,7 @@ pub fn score_at(job: &Job, folder: &Path, step: u64) -> Result<PoseReport, LabEr
 /// Test pictures of one point on a curve.
 const CURVE_PICTURES: usize = 200;
 
-/// Scores the run in `folder` after some steps, or the weights that it answers with.
+/// Scores the run in `folder` after some steps, or its final weights.
 fn report(job: &Job, folder: &Path, step: Option<u64>, pictures: usize) -> Result<PoseReport, LabError> {
     let report = score_pose(&Run::open(folder)?, step, pictures, TEST_DRAWS, &SampleRequest::new(job.seed))?;
     report.ok_or_else(|| LabError::usage("a score needs at least one picture"))

@@ -49,7 +49,7 @@ pub fn plan(common: &Common, experiment: Experiment, grid: bool) -> Result<Plan,
             Some(known) => known,
             None => {
                 if experiment.score.fresh.is_some() {
-                    must_be_law(&experiment.origin, data)?;
+                    must_have_fresh_rows(&experiment.origin, data)?;
                 }
                 let read = Source::read(common, &experiment.origin, data, rows, place.seed)?;
                 must_know_kernels(&experiment, data, read.manifold.as_ref())?;
@@ -114,20 +114,20 @@ fn picture_job(
 }
 
 /// Refuses fresh rows of files and of tables: they would be training rows again.
-fn must_be_law(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
+fn must_have_fresh_rows(origin: &str, data: &DataSet) -> Result<(), ExperimentError> {
     let what = match datasets::dataset(data.source()) {
         _ if load::names_file(Path::new(data.source())) => "a file",
         Ok((entry, _)) if !entry.is_distribution => "a table",
         // Names that nobody knows are refused when they are read.
         _ => return Ok(()),
     };
-    let laws: Vec<&str> =
-        datasets::DATASETS.iter().filter(|entry| entry.is_distribution).map(|entry| entry.name).collect();
-    Err(ExperimentError::NoLaw {
+    let fresh = datasets::DATASETS.iter().filter(|entry| entry.is_distribution);
+    let names: Vec<&str> = fresh.map(|entry| entry.name).collect();
+    Err(ExperimentError::NoFreshRows {
         origin: origin.to_owned(),
         data: data.source().to_owned(),
         what,
-        laws: laws.join(", "),
+        distributions: names.join(", "),
     })
 }
 
@@ -165,7 +165,7 @@ impl Source {
         let (table, own) = table(common, name, rows, seed)?;
         let certain = || load::suggest(&table, &options).into_iter().find(|s| s.certain && s.settings.is_empty());
         let Some(spec) = data.manifold.clone().or(own).or_else(|| certain().map(|s| s.spec)) else {
-            let problem = format!("is missing, and the columns of {name} do not say it; `mad data check {name}`");
+            let problem = format!("is missing, and the columns of {name} do not tell it; `mad data check {name}`");
             return Err(wrong("manifold", problem));
         };
         let loaded = load::load(&table, &spec, &options).map_err(|error| match error {
@@ -203,7 +203,7 @@ mod tests {
             source = 'so3-mixture:4'
             rows = 50
             [[method]]
-            label = 'as many as the set says'
+            label = 'as many as the set has'
             [[method]]
             label = 'its own'
             rows = 80
@@ -243,11 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn fresh_rows_come_from_laws_only() {
+    fn fresh_rows_come_from_distributions_only() {
         let refusal = |source: &str| {
             let text = format!("title = 't'\n[[data]]\nkey = 'd'\nsource = '{source}'");
             let experiment = Experiment::from_toml(&text, "mine", false).unwrap();
-            must_be_law(&experiment.origin, &experiment.data[0]).err().map(|error| error.to_string())
+            must_have_fresh_rows(&experiment.origin, &experiment.data[0]).err().map(|error| error.to_string())
         };
         assert_eq!(refusal("so3-mixture:64"), None);
         for (source, what) in [("earthquakes-week", "a table"), ("earthquake", "a table"), ("Cargo.toml", "a file")] {

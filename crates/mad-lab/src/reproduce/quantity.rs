@@ -23,7 +23,7 @@ pub struct Quantity {
 /// How a number is written.
 #[derive(Debug, Clone, Copy)]
 pub enum Style {
-    /// With so many digits after the point.
+    /// With this many digits after the point.
     Fixed(usize),
     /// With a power of ten.
     Scientific,
@@ -34,7 +34,7 @@ const fn quantity(name: &'static str, title: &'static str, style: Style, how: &'
 }
 
 impl Quantity {
-    const fn beside(self, title: &'static str, name: &'static str) -> Self {
+    const fn with_ideal(self, title: &'static str, name: &'static str) -> Self {
         Quantity { ideal: Some((title, name)), ..self }
     }
 
@@ -72,22 +72,22 @@ impl Quantity {
 /// All quantities that may be printed as a table.
 pub const QUANTITIES: &[Quantity] = &[
     quantity("mmd", "MMD", Style::Fixed(4), "the paper's metric: biased, root, against the test set")
-        .beside("floor", "mmd_floor")
+        .with_ideal("floor", "mmd_floor")
         .unranked(),
     quantity("mmd_heat-rotations", "MMD, heat kernel of SO(3)", Style::Fixed(4), "ours: blind to the sign of quaternions")
-        .beside("floor", "mmd_heat-rotations_floor")
+        .with_ideal("floor", "mmd_heat-rotations_floor")
         .unranked(),
     quantity("mmd_mean", "MMD, mean over draws", Style::Fixed(4), "ours: the same over as many draws as 10 000 samples make, ten at least")
-        .beside("floor", "mmd_floor")
+        .with_ideal("floor", "mmd_floor")
         .unranked(),
     quantity(
         "mmd_mean_over_floor",
         "mean MMD over its floor",
         Style::Fixed(2),
-        "1 is as near as other data of the same law",
+        "1 is as near as other data of the same distribution",
     )
     .unranked(),
-    quantity("mmd2_unbiased", "unbiased MMD²", Style::Scientific, "ours: 0 on average for equal laws, so it may be negative")
+    quantity("mmd2_unbiased", "unbiased MMD²", Style::Scientific, "ours: 0 on average for equal distributions, so it may be negative")
         .unranked(),
     quantity(
         "nll",
@@ -95,7 +95,7 @@ pub const QUANTITIES: &[Quantity] = &[
         Style::Fixed(3),
         "ours: mean negative log-likelihood of the test set w.r.t. volume; ≤ marks an upper bound read off the denoising loss",
     )
-    .beside("true density", "nll_oracle"),
+    .with_ideal("true density", "nll_oracle"),
     quantity(
         "nll_new",
         "NLL of rows that are not copies, nats",

@@ -134,9 +134,9 @@ impl Experiment {
     pub fn keep_of_all(experiments: &mut Vec<Self>, only: &Only) -> Result<(), ExperimentError> {
         for name in only.names() {
             let asked = experiments.iter().filter(|experiment| !experiment.methods.is_empty());
-            let answers: Vec<_> = asked.map(|experiment| experiment.knows(&name, "--")).collect();
-            if answers.iter().all(Result::is_err) {
-                answers.into_iter().next().unwrap_or(Ok(()))?;
+            let outcomes: Vec<_> = asked.map(|experiment| experiment.knows(&name, "--")).collect();
+            if outcomes.iter().all(Result::is_err) {
+                outcomes.into_iter().next().unwrap_or(Ok(()))?;
             }
         }
         experiments.retain_mut(|experiment| {

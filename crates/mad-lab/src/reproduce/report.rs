@@ -1,4 +1,4 @@
-//! What an experiment says in the end: text for the terminal, Markdown, CSV and JSON.
+//! The report of an experiment: text for the terminal, Markdown, CSV and JSON.
 
 use super::{Cost, Easel, Planned, Score, Summary, draw, machine, quantity::Quantity, summary::Cell};
 use crate::error::LabError;
@@ -100,7 +100,7 @@ fn grids(summary: &Summary) -> Vec<(String, Vec<Grid>)> {
     protocols(summary).into_iter().map(of).collect()
 }
 
-/// The values, and their mean behind them where it is asked for; it is `None` if any of them is.
+/// The values, and their mean behind them where it is wanted; it is `None` if any of them is.
 fn with_mean(asked: bool, quantity: &Quantity, mut values: Vec<Option<f64>>) -> Vec<Option<f64>> {
     if asked {
         values.push(quantity.mean(&values));
@@ -179,7 +179,7 @@ fn grid(summary: &Summary, protocol: &str, paper: bool, quantity: &Quantity) -> 
     Grid { title: quantity.title.into(), how, header, rows }
 }
 
-/// What is to be said below the tables: choices, failures, times.
+/// Remarks below the tables: choices, failures, times.
 fn notes(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let experiment = &summary.plan.experiment;
@@ -214,7 +214,7 @@ fn notes(summary: &Summary) -> Vec<String> {
         let share = summary.score(run).and_then(|score| *score.values.get("nll_unsolved")?);
         if let Some(percent) = share.map(|share| 100.0 * share) {
             let place = &run.place;
-            notes.push(format!("{place}: {percent:.2} % of its test points have the density of a point beside them."));
+            notes.push(format!("{place}: {percent:.2} % of its test points have the density of the nearest point that the decoder reaches."));
         }
     }
     if !summary.plan.runs.is_empty() {
@@ -394,7 +394,10 @@ mod tests {
         let run = &plan.runs[first];
         let score = testing::score(&run.job.id, &[("nll", 1.0), ("nll_unsolved", 0.015)]);
         outcomes.scores.insert(run.job.id.clone(), score);
-        let said = format!("{}: 1.50 % of its test points have the density of a point beside them.", run.place);
+        let said = format!(
+            "{}: 1.50 % of its test points have the density of the nearest point that the decoder reaches.",
+            run.place
+        );
         assert!(super::notes(&Summary::new(&plan, &outcomes)).contains(&said));
 
         let few = Score { draws: Some(2), ..testing::score(&plan.runs[0].job.id, &[]) };

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 
 const LEGEND: &str = "“paper” is what the paper prints, “ours” is this program; mean ± standard deviation over seeds, and how \
-    many of them there are where some are missing. The least of ours with all seeds is bold. The floor is the MMD between the test set and as many other points of the same law: differences below it mean \
-    nothing.";
+    many of them there are where some are missing. The least of ours with all seeds is bold. The floor is the MMD between the test set and an equally large sample of \
+    the same distribution: differences below it mean nothing.";
 
 /// The machine in words.
 pub fn machine() -> String {
@@ -42,7 +42,7 @@ fn place(text: &str, name: &str) -> Option<Range<usize>> {
     Some(start..start + text[start..end].trim_end().len())
 }
 
-/// Writes reports into the document `path`, below what was written by hand, and their figures into a folder of its name beside it.
+/// Writes reports into the document `path`, below what was written by hand, and their figures into a folder of its name next to it.
 ///
 /// A report replaces the part of its experiment, or becomes a new one at the end; all other parts stay as they are. Documents of
 /// older versions have no parts: all that is below what was written by hand is replaced.

@@ -87,7 +87,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// Does all jobs that are not finished yet. `settled` is told whenever one of them is, and once before the first.
+    /// Does all jobs that are not finished yet. `settled` is called whenever one of them is, and once before the first.
     pub fn run(
         &self,
         jobs: &[Wanted],
@@ -136,10 +136,10 @@ struct Shift<'s> {
     outcomes: Outcomes,
     waiting: Queue,
     workers: Vec<Worker>,
-    /// What workers say, and where they say it.
+    /// Reports of workers, and where they send them.
     events: (Sender<Event>, Receiver<Event>),
     stopping: bool,
-    /// Whether it was said that others are waited for.
+    /// Whether the notice that others are waited for was printed.
     told: bool,
 }
 

@@ -229,21 +229,21 @@ fn kernel_name(kernel: &Kernel) -> String {
     }
 }
 
-/// Rows of the job's law that training has not seen.
+/// Rows of the job's distribution that training has not seen.
 fn fresh(common: &Common, job: &Job, opened: &Opened, rows: usize, shift: u64) -> Result<Points, LabError> {
     let table =
         datasets::make(&job.data.source, Some(rows), job.seed.wrapping_add(shift), job.seed, common.data_dir())?;
     Ok(opened.run.decode(&table)?)
 }
 
-/// Mean negative log-density of the true law at `points`, where it is known.
+/// Mean negative log-density of the true distribution at `points`, where it is known.
 fn oracle(source: &str, seed: u64, points: &Points) -> Option<f64> {
     let (entry, arguments) = datasets::dataset(source).ok()?;
     if entry.name != datasets::so3_mixture::ENTRY.name {
         return None;
     }
-    let law = So3Mixture::new(arguments.whole("k"), seed);
-    Some(-points.rows().map(|q| law.log_density(q)).sum::<f64>() / points.len() as f64)
+    let truth = So3Mixture::new(arguments.whole("k"), seed);
+    Some(-points.rows().map(|q| truth.log_density(q)).sum::<f64>() / points.len() as f64)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::sync::mpsc::Sender;
 /// Lines of a failed worker's last words that are shown.
 const LAST_WORDS: usize = 5;
 
-/// What workers say of the job with this index.
+/// What workers report of the job with this index.
 pub enum Event {
     /// The step it is at.
     Step(usize, u64),

@@ -1,4 +1,4 @@
-//! `figure-earth`: the earth data beside samples of each method.
+//! `figure-earth`: the earth data next to samples of each method.
 
 use super::grid::{Cell, GridSet, lay_out};
 use mad_cli::plot::{Figure, MapPanel, Panel, PlotError, Region, RegionPanel};

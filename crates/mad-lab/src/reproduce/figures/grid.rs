@@ -12,7 +12,7 @@ use super::colours;
 pub struct Labelled {
     /// Name of the method.
     pub label: String,
-    /// What is to be said about it, such as its MMD; may be empty.
+    /// A remark on it, such as its MMD; may be empty.
     pub note: String,
     /// Points in ambient coordinates.
     pub points: Points,
@@ -49,7 +49,7 @@ pub struct Cell<'a> {
     pub set: &'a str,
     /// Name of the method, or `data`.
     pub label: &'a str,
-    /// What else is said.
+    /// Further remarks.
     pub note: &'a str,
     /// The points.
     pub points: &'a Points,

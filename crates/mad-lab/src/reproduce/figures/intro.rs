@@ -13,7 +13,7 @@ use mad_core::{
 };
 use mad_nn::Run;
 
-/// What the figure shows beside the exact values.
+/// What the figure shows besides the exact values.
 #[derive(Debug, Clone)]
 pub struct Input {
     /// Probability of the right point (1, 0); the left one is (−1, 0).
@@ -42,11 +42,11 @@ impl Default for Input {
     }
 }
 
-/// Noised points per level at which networks are asked.
+/// Noised points per level at which networks are evaluated.
 const ASKED: usize = 4096;
 
 impl Input {
-    /// The exact values, and beside them those of runs on the two points.
+    /// The exact values, and those of runs on the two points.
     pub fn from_runs(runs: &[(&str, &Run)]) -> Result<Self, LabError> {
         let exact = Self::default();
         let target = exact.toy();

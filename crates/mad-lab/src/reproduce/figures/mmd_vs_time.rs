@@ -62,7 +62,7 @@ impl Input {
         }
     }
 
-    /// From one crossing to the other, in the colour of the faster method: the time that is saved, said in the legend.
+    /// From one crossing to the other, in the colour of the faster method: the time that is saved, named in the legend.
     fn saved(&self, pair: &Pair) -> Series {
         let all = colours::of_methods(self.methods.iter().map(|m| m.label.as_str()));
         let colour = self.methods.iter().zip(all).find(|(m, _)| m.label == pair.fast).map(|(_, colour)| colour);

@@ -1,4 +1,4 @@
-//! `figure-so3`: mixtures of rotations beside samples of each method.
+//! `figure-so3`: mixtures of rotations next to samples of each method.
 
 use super::grid::{Cell, GridSet, lay_out};
 use mad_cli::plot::{Figure, Panel, PlotError, RotationsPanel, TiltWheel};

@@ -5,7 +5,7 @@ use crate::error::LabError;
 use mad_cli::plot::{CurvePanel, Figure, Panel, PlotError, Scale};
 use mad_cli::{PoseRow, poses_of_picture};
 
-/// Draws a test picture of each solid beside the poses that each run finds possible.
+/// Draws a test picture of each solid next to the poses that each run finds possible.
 pub fn draw(title: &str, rows: &[PoseRow]) -> Result<Figure<'static>, LabError> {
     let mut figure = Figure::new(title);
     for row in rows {
