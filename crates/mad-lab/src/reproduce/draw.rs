@@ -381,7 +381,15 @@ mod tests {
 
     #[test]
     fn only_figures_that_open_runs_need_them() {
-        let opened = ["figure-intro", "figure-earth", "figure-so3", "figure-discrete", "figure-loss", "figure-symsol"];
+        let opened = [
+            "figure-front",
+            "figure-intro",
+            "figure-earth",
+            "figure-so3",
+            "figure-discrete",
+            "figure-loss",
+            "figure-symsol",
+        ];
         assert!(opened.iter().all(|name| needs_runs(name)));
         for name in ["figure-mmd-vs-time", "figure-symsol-training", "figure-base-s2", "table-earth"] {
             assert!(!needs_runs(name), "{name}");

@@ -14,10 +14,14 @@ const FLOW_STEPS: usize = 30;
 
 /// A density with test points over it.
 pub struct Shading {
-    grid: Points,
-    log_density: Vec<f64>,
-    test: Points,
-    names: Vec<String>,
+    /// Centres of cells that cover the set.
+    pub grid: Points,
+    /// Log-density at each of them.
+    pub log_density: Vec<f64>,
+    /// Points that training has not seen.
+    pub test: Points,
+    /// Names of the columns.
+    pub names: Vec<String>,
 }
 
 impl Shading {
@@ -49,7 +53,8 @@ pub fn draw<'a>(input: &'a Input) -> Result<Figure<'a>, LabError> {
     let (title, earth) = &input.earth;
     let mut figure = density_map("", &[earth.panel(title, true)], Scale::Log)?;
     let (title, torsions) = &input.torsions;
-    let name = |i: usize| torsions.names.get(i).cloned().unwrap_or_default();
+    // The axes have the unit already.
+    let name = |i: usize| torsions.names.get(i).map_or("", |name| name.trim_end_matches("_deg")).to_owned();
     figure.extend_row(density_of_angles("", &[torsions.panel(title, false)], [name(0), name(1)], Scale::Log)?);
     figure.push_row(poses_of_picture(&input.poses, 0, 0)?);
     Ok(figure)

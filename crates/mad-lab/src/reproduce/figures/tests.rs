@@ -2,7 +2,7 @@
 //! written there to be looked at.
 
 use super::{
-    base_s2, discrete, earth,
+    base_s2, discrete, earth, front,
     grid::{GridSet, Labelled},
     intro, loss, mmd_vs_time,
     seeds::MethodCurves,
@@ -53,6 +53,23 @@ fn uniform(spec: &str, n: usize, seed: u64) -> Points {
 
 fn labelled(label: &str, points: Points) -> Labelled {
     Labelled { label: label.into(), note: String::new(), points }
+}
+
+#[test]
+fn the_front_shows_a_density_with_unseen_points_and_one_of_angles() {
+    let shading = |spec: &str, names: [&str; 2]| {
+        let grid = manifold_named(spec).unwrap().grid(400).unwrap();
+        let log_density = (0..grid.len()).map(|cell| -(cell as f64) / 100.0).collect();
+        front::Shading { log_density, grid, test: uniform(spec, 123, 0), names: names.map(str::to_owned).to_vec() }
+    };
+    let input = front::Input {
+        earth: ("Earthquakes", shading("sphere:2", ["lat", "lon"])),
+        torsions: ("Torsions", shading("torus:2", ["phi_deg", "psi_deg"])),
+        poses: mad_cli::PoseRow { title: "Cube", runs: Vec::new() },
+    };
+    let svg = drawn("figure-front", &front::draw(&input).unwrap());
+    says(&svg, &["Earthquakes", "n = 123", "density per steradian", "Torsions", "phi (°)", "psi (°)"]);
+    assert_eq!(svg.matches("n = ").count(), 1, "test points of the map alone");
 }
 
 #[test]
