@@ -24,7 +24,7 @@ fn every_format_is_written_and_read() {
         desk.ok(&format!("data make earthquakes-week --out week.{ending}"));
         let report = desk.json(&format!("data check week.{ending}"));
         assert_eq!(report["manifold"], "sphere:2");
-        assert_eq!(report["next"], format!("mad fit week.{ending} --manifold sphere:2 --out run"));
+        assert_eq!(report["next"], format!("mad fit week.{ending} --manifold sphere:2 -o run"));
         reports.push((report["rows"].clone(), report["distinct"].clone(), report["mean"].clone()));
     }
     assert!(reports.iter().all(|r| *r == reports[0]), "{reports:?}");
@@ -108,7 +108,7 @@ fn a_check_lists_bad_rows_and_says_how_to_go_on() {
             "line 5, column lat",
             "line 6: 2 fields",
             "suggestion: 3 of 16 rows are bad",
-            "next: mad fit d.csv --manifold sphere:2 --skip-bad-rows --out run",
+            "next: mad fit d.csv --manifold sphere:2 --skip-bad-rows -o run",
         ],
     );
     contains(&String::from_utf8_lossy(&output.stderr), &["error: d.csv: 3 bad rows", "--skip-bad-rows"]);
@@ -117,7 +117,7 @@ fn a_check_lists_bad_rows_and_says_how_to_go_on() {
         (&report["bad_rows"]["total"], &report["rows"], &report["duplicates"]),
         (&3.into(), &16.into(), &1.into())
     );
-    assert_eq!(report["next"], "mad fit d.csv --manifold sphere:2 --skip-bad-rows --out run");
+    assert_eq!(report["next"], "mad fit d.csv --manifold sphere:2 --skip-bad-rows -o run");
     assert_eq!(report["column_reports"][1]["role"], "latitude, degrees");
     // Too few rows for the three parts: no command is offered.
     desk.write("few.csv", bad);
@@ -128,7 +128,7 @@ fn a_check_lists_bad_rows_and_says_how_to_go_on() {
     desk.write("n.csv", "1.5,2\n3,4.5\n");
     contains(
         &desk.ok("data check n.csv"),
-        &["2 rows", "mad fit n.csv --manifold sphere:2 --out run", "mad fit n.csv --manifold euclid:2 --out run"],
+        &["2 rows", "mad fit n.csv --manifold sphere:2 -o run", "mad fit n.csv --manifold euclid:2 -o run"],
     );
     assert_eq!(desk.json("data check n.csv")["manifold"], Value::Null);
 }
@@ -159,10 +159,7 @@ fn blanks_and_letters_of_all_alphabets_work_in_names() {
     let output = command.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{text}");
-    contains(
-        &text,
-        &["next: mad fit 'Erdbeben 2024 – ü.csv' --manifold sphere:2 --columns 'Breite ü,Länge ö' --out run"],
-    );
+    contains(&text, &["next: mad fit 'Erdbeben 2024 – ü.csv' --manifold sphere:2 --columns 'Breite ü,Länge ö' -o run"]);
     let mut fit = desk.command(&format!("fit --manifold sphere:2 --out run {TINY} --columns"));
     assert!(
         fit.args(["Breite ü,Länge ö", "Erdbeben 2024 – ü.csv"]).output().expect("program started").status.success()

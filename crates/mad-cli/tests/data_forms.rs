@@ -36,7 +36,7 @@ fn a_kitti_trajectory_comes_back_as_one() {
     desk.write("00.txt", &(0..60).map(pose).collect::<String>());
     let report = desk.json("data check 00.txt");
     assert_eq!(report["manifold"], "product(so3,euclid:3)");
-    assert_eq!(report["next"], "mad fit 00.txt --manifold 'product(so3,euclid:3)' --out run");
+    assert_eq!(report["next"], "mad fit 00.txt --manifold 'product(so3,euclid:3)' -o run");
     let written = samples(&desk, "00.txt --manifold product(so3,euclid:3)", "new.txt");
     assert_eq!(written.lines().count(), 10, "{written}");
     assert!(
@@ -55,7 +55,7 @@ fn rotation_vectors_are_asked_about_and_come_back() {
     let rows: String = (0..60).map(|i| row(&[0.01 * i as f64, 0.4, -0.2 + 0.02 * i as f64], ",")).collect();
     desk.write("v.csv", &format!("rx,ry,rz\n{rows}"));
     let report = desk.ok("data check v.csv");
-    contains(&report, &["mad fit v.csv --manifold so3 --rotation rotvec --out run", "--euler ZYX", "rotation vector"]);
+    contains(&report, &["mad fit v.csv --manifold so3 --rotation rotvec -o run", "--euler ZYX", "rotation vector"]);
     contains(&desk.fails(2, &format!("fit v.csv --manifold so3 --out run {TINY}")), &["--rotation rotvec", "--euler"]);
     let written = samples(&desk, "v.csv --manifold so3 --rotation rotvec", "new.csv");
     assert!(written.starts_with("rx,ry,rz\n"), "{written}");
@@ -248,15 +248,15 @@ fn hemispheres_in_columns_of_their_own_are_asked_about() {
     };
     file("h.csv", &|i| format!("{i},N,{i},{}\n", if i < 30 { "E" } else { "west" }));
     for words in ["data check h.csv", "fit h.csv --manifold sphere:2 --out run"] {
-        contains(&desk.fails(2, words), &["h.csv: line 32: column `ew` says west of `lon` = 30", "30W", "--columns"]);
+        contains(&desk.fails(2, words), &["h.csv: line 32: column `ew` has west for `lon` = 30", "30W", "--columns"]);
     }
     file("s.csv", &|i| format!("{i},South,{},E\n", 2 * i));
-    contains(&desk.fails(2, "data check s.csv"), &["line 3: column `ns` says South of `lat` = 1"]);
+    contains(&desk.fails(2, "data check s.csv"), &["line 3: column `ns` has South for `lat` = 1"]);
     // Signs that agree with the letters, and longitudes beyond half a turn, leave no question.
     file("signed.csv", &|i| format!("-{i},S,{},W\n", 181 + i));
     contains(&desk.ok("data check signed.csv"), &["sphere:2", "columns not used: ns, ew"]);
     desk.ok("data check h.csv --columns lat,lon --manifold sphere:2");
     // A model of plain columns does not read them from another file either.
     desk.ok(&format!("fit signed.csv --manifold sphere:2 --out run {TINY}"));
-    contains(&desk.fails(2, "eval run --against h.csv --metrics mmd"), &["column `ew` says west"]);
+    contains(&desk.fails(2, "eval run --against h.csv --metrics mmd"), &["column `ew` has west"]);
 }

@@ -254,6 +254,23 @@ fn methods_without_steps_report_the_time_of_their_fit() {
     assert!(!told(&desk, &format!("{fit} third")).contains("has no training steps"));
 }
 
+/// A run folder that version 0.1.0 wrote gives the samples it gave then.
+#[test]
+fn runs_of_earlier_versions_answer_as_before() {
+    let desk = Desk::new();
+    let old = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/run-0.1.0");
+    let copy = std::process::Command::new("cp").arg("-r").arg(&old).arg(desk.path("run")).status().expect("cp");
+    assert!(copy.success());
+    let (_, expected) = common::columns(&desk.read("run/samples.csv"));
+    let (_, found) = common::columns(&desk.ok("sample run -n 20 --seed 1"));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+        // The last bits belong to the processor.
+        assert!((found - expected).abs() < 1e-2, "{found} {expected}");
+    }
+    desk.ok("eval run --against test --seed 1");
+}
+
 /// Files that are not part of the repository: `MAD_DATA` names their folder.
 mod with_data {
     use super::*;

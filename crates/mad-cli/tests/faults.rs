@@ -3,7 +3,6 @@
 
 mod common;
 use common::{Desk, bytes};
-use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -392,21 +391,4 @@ fn a_copy_of_hard_links_is_resumed_without_touching_the_original() {
     assert!(read("run") == before, "the original was altered");
     let (ours, theirs) = (read("copy"), before);
     assert!(ours[0].len() > theirs[0].len() && ours[1].starts_with(&theirs[1]) && ours[1].len() > theirs[1].len());
-}
-
-/// A run folder as version 0.1.0 wrote it answers with the samples it had then.
-#[test]
-fn runs_of_earlier_versions_answer_as_before() {
-    let desk = Desk::new();
-    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/run-0.1.0");
-    let status = Command::new("cp").arg("-r").arg(&old).arg(desk.path("run")).status().expect("cp");
-    assert!(status.success());
-    let (_, expected) = common::columns(&desk.read("run/samples.csv"));
-    let (_, found) = common::columns(&desk.ok("sample run -n 20 --seed 1"));
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-        // The last bits belong to the processor.
-        assert!((found - expected).abs() < 1e-2, "{found} {expected}");
-    }
-    desk.ok("eval run --against test --seed 1");
 }

@@ -161,10 +161,19 @@ fn pictures_of_ones_own_are_learned_from_a_table() {
     assert_eq!(done["rows"]["train"].as_u64(), Some(160), "{done}");
     // The folder holds its pictures, and needs the files no more.
     std::fs::rename(desk.path("solids"), desk.path("elsewhere")).unwrap();
-    let score = desk.json("eval run --against test");
+    let score = desk.json("eval run");
     assert_eq!(score["pictures"].as_u64(), Some(20), "{score}");
     assert!(metric(&score, "spread") < 60.0, "{score}");
     desk.ok("report run --pictures 10");
+    desk.ok("plot run --given picture=elsewhere/train/images/cube_00007.png -n 20 -o poses.svg");
+    let info = desk.json("info run");
+    assert_eq!(
+        (info["condition"].as_str(), info["manifold"].as_str()),
+        (Some("picture=file"), Some("so3/O")),
+        "{info}"
+    );
+    assert_eq!(info["settings"]["steps"], "60", "{info}");
+    assert_eq!(info["validation"]["nll_bound"], done["validation"]["nll_bound"]);
     let poses = desk.ok("sample run --given picture=elsewhere/train/images/cube_00007.png -n 5 --seed 1");
     assert!(poses.starts_with("qx,qy,qz,qw") && poses.lines().count() == 6, "{poses}");
 

@@ -181,7 +181,7 @@ fn no_file_speaks_to_the_terminal() {
         vec!["fit", "cells.csv", "--manifold", "sphere:2", "--out", "run", "--skip-bad-rows", "--steps", "1"],
         vec!["fit", "columns.csv", "--manifold", HOSTILE, "--out", "run"],
         vec!["fit", "columns.csv", HOSTILE],
-        vec!["sample", HOSTILE, "--n", "1"],
+        vec!["sample", HOSTILE, "-n", "1"],
     ] {
         let output = desk.command("").args(&words).output().expect("program started");
         for said in [text(&output.stdout), text(&output.stderr)] {

@@ -28,7 +28,7 @@ pub enum DataCommand {
         /// CSV, TSV, Parquet, NPY, NPZ or GeoJSON file, also packed (.gz, .zst); `-` for standard input
         file: PathBuf,
         /// The set the points lie on; found from the names of the columns if absent
-        #[arg(long, value_name = "SPEC")]
+        #[arg(short, long, value_name = "SPEC")]
         manifold: Option<String>,
         #[command(flatten)]
         reading: Reading,

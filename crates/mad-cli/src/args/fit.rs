@@ -43,7 +43,7 @@ pub struct Fit {
     ///
     /// `product(so3,euclid:3)` joins sets, `points:FILE` is a finite set (`mad list manifolds`). Without it, the names of the
     /// columns must leave no doubt; a named data set knows its own.
-    #[arg(long, value_name = "SPEC", help_heading = "Data")]
+    #[arg(short, long, value_name = "SPEC", help_heading = "Data")]
     pub manifold: Option<String>,
     /// What the model is conditional on: a numeric column, or `picture=COLUMN`; repeatable
     ///
@@ -57,7 +57,7 @@ pub struct Fit {
     pub reading: Reading,
     /// What is learned and how; `mad` if absent
     ///
-    /// Options follow the name, as in `fff:beta=50` (`mad list methods`).
+    /// Options follow the name, as in `fff:newton=20` (`mad list methods`).
     #[arg(long, value_name = "NAME", value_parser = Known::method(), help_heading = "Model")]
     pub method: Option<String>,
     /// Base measure, or `mixture:FILE`

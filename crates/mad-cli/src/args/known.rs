@@ -35,7 +35,7 @@ pub struct Known {
     entries: fn() -> Vec<Entry>,
     /// Names that are understood and not listed.
     aliases: fn() -> Vec<&'static str>,
-    /// Whether a name may be followed by `:` and more, as in `fff:beta=50`.
+    /// Whether a name may be followed by `:` and more, as in `fff:newton=20`.
     is_open: bool,
 }
 
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn options_follow_open_names_only() {
         let parse = |known: Known, text: &str| known.parse_ref(&Command::new("mad"), None, OsStr::new(text));
-        assert_eq!(parse(Known::method(), "fff:beta=50").expect("a method"), "fff:beta=50");
+        assert_eq!(parse(Known::method(), "fff:newton=20").expect("a method"), "fff:newton=20");
         assert_eq!(parse(Known::sampler(), "ddpm").expect("an alias"), "ddpm");
         assert!(parse(Known::device(), "cpu:1").is_err() && parse(Known::method(), "ffff").is_err());
         let error = parse(Known::sampler(), "huen").expect_err("a slip").to_string();

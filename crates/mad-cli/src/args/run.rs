@@ -67,13 +67,13 @@ pub struct Eval {
     #[arg(long, value_name = "PART|FILE")]
     pub against: Option<OsString>,
     /// The set the points lie on, for a file of samples; a run knows its own
-    #[arg(long, value_name = "SPEC")]
+    #[arg(short, long, value_name = "SPEC")]
     pub manifold: Option<String>,
     /// Metrics to compute, separated by commas; all that apply if absent
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = Known::metric())]
     pub metrics: Vec<String>,
     /// Samples to draw, as many as there are points to compare with if absent; 16 of each picture
-    #[arg(short = 'n', long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     pub samples: Option<usize>,
     /// Test pictures to score a run on pictures with; 5000 if absent
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -125,7 +125,7 @@ pub struct Info {
 #[command(after_help = "Example:\n  mad base --manifold sphere:2 --sigma 0.1 --at ambient.csv")]
 pub struct Base {
     /// The set, such as `sphere:2`
-    #[arg(long, value_name = "SPEC")]
+    #[arg(short, long, value_name = "SPEC")]
     pub manifold: String,
     /// Noise level
     #[arg(long, value_name = "S")]

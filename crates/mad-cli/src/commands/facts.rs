@@ -23,11 +23,15 @@ pub fn facts(run: &Run, source: Option<&Source>) -> Result<Vec<(&'static str, St
         }
         false => format!("{}, {} layers of {}", config.network, config.depth, config.width),
     };
-    let rows = &info.rows;
+    let rows = match (&*config.condition, config.archive.as_str()) {
+        (Condition::Solid(_), "") => "pictures rendered in every step".to_owned(),
+        (Condition::Solid(_), archive) => format!("pictures of the archive {archive}"),
+        _ => format!("{} training, {} validation, {} test", info.rows.train, info.rows.validation, info.rows.test),
+    };
     let selected = run.selected_step().map_err(RunError::from)?;
     let mut facts = vec![
         ("Data", source.map_or_else(|| "not recorded".into(), |source| source.data.clone())),
-        ("Rows", format!("{} training, {} validation, {} test", rows.train, rows.validation, rows.test)),
+        ("Rows", rows),
         ("Split", config.split.to_string()),
         ("Manifold", format!("{}: {}", config.manifold, manifold_summary(&config.manifold))),
         ("Dimensions", format!("{} in {} coordinates", run.manifold().intrinsic_dim(), info.dim)),

@@ -10,6 +10,7 @@ use crate::output;
 use crate::plot::{FAN, Figure, PicturePanel, RotationsPanel, TiltWheel};
 use mad_core::Points;
 use mad_core::catalogue::{Measurement, drift_measurements};
+use mad_core::solids::Solid;
 use mad_nn::condition::{Condition, picture_from};
 use mad_nn::config::Partial;
 use mad_nn::method::SampleRequest;
@@ -41,6 +42,7 @@ pub fn contents(args: &Fit, solid: &str, mut settings: Partial) -> Result<Conten
         ("--rows", args.rows.is_some()),
         ("a flag about columns or rows", args.reading != Reading::default()),
     ])?;
+    solid.parse::<Solid>().map_err(|unknown| CliError::Usage(unknown.to_string()))?;
     let wanted = Condition::of_solid(solid);
     if let Some(other) = settings.take("condition").filter(|other| *other != wanted) {
         return Err(CliError::Usage(format!(

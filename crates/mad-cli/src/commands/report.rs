@@ -1,5 +1,6 @@
 //! `mad report`: a page about a run.
 
+use super::eval::as_json;
 use super::facts::facts;
 use super::opened::{Opened, SamplerChoice};
 use super::plot::{GridDensity, Look, training};
@@ -75,6 +76,7 @@ fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
     let subject = Subject::gather(common, &opened, args)?;
     let scores = subject.scores.as_ref().ok();
     let mut fields = Map::new();
+    fields.insert("metrics".into(), json!(scores.map(|scores| as_json(&scores.measurements))));
     fields.insert("likelihood".into(), json!(scores.and_then(|scores| Some(scores.likelihood.as_ref()?.to_json()))));
     fields.insert("closest".into(), json!(scores.map(|scores| &scores.closest)));
     fields.insert("training".into(), opened.training());

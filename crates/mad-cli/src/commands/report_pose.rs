@@ -1,5 +1,6 @@
 //! The page about a run on pictures of solids.
 
+use super::eval::as_json;
 use super::opened::Opened;
 use super::pose::{measurements, score};
 use super::report::{Written, citation, foot, run_name};
@@ -65,7 +66,8 @@ pub fn page(common: &Common, args: &Report) -> Result<Written, CliError> {
         sections,
         foot: foot(args),
     };
-    let fields = Map::from_iter([("training".to_owned(), opened.training())]);
+    let metrics = as_json(&measurements(&report));
+    let fields = Map::from_iter([("metrics".to_owned(), metrics), ("training".to_owned(), opened.training())]);
     Ok(Written { page, samples: report.images * report.draws, fields })
 }
 
