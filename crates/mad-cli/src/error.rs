@@ -44,6 +44,7 @@ pub fn exit_code_of_signal(signal: i32) -> u8 {
 
 /// Why a command failed. The exit code follows from the kind.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum CliError {
     /// A command line that makes no sense.
     #[error("{0}")]
@@ -89,53 +90,25 @@ pub enum CliError {
     Plot(#[from] PlotError),
     /// A file, or standard output, that cannot be read or written.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// A density that is not finite, at the row with this number.
     #[error(
         "the density at point {row} is not a finite number; the flow left the region the network knows: train longer, or \
          use a larger --flow-steps"
     )]
-    NotFinite {
-        /// The row, counted from 1.
-        row: usize,
-    },
+    NotFinite { row: usize },
     /// The report on a file lists rows that cannot be used.
     #[error("{file}: {total} bad rows; fix them, or leave them out with --skip-bad-rows")]
-    BadRows {
-        /// The file.
-        file: String,
-        /// How many there are in all.
-        total: usize,
-    },
+    BadRows { file: String, total: usize },
     /// A signal arrived before anything was written.
     #[error("interrupted by signal {signal}; nothing was written")]
-    Stopped {
-        /// The signal.
-        signal: i32,
-    },
+    Stopped { signal: i32 },
     /// A signal arrived while pictures were drawn.
     #[error("interrupted by signal {signal}; {done} of {total} pictures are there, without their poses")]
-    PicturesStopped {
-        /// The signal.
-        signal: i32,
-        /// How many are there.
-        done: usize,
-        /// How many there are in all.
-        total: usize,
-    },
+    PicturesStopped { signal: i32, done: usize, total: usize },
     /// A signal arrived; everything was saved.
     #[error("interrupted by signal {signal}; saved at step {step}, continue with --resume")]
-    Interrupted {
-        /// The signal.
-        signal: i32,
-        /// The step that was saved.
-        step: u64,
-    },
+    Interrupted { signal: i32, step: u64 },
 }
 
 impl CliError {

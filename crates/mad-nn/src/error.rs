@@ -10,6 +10,7 @@ use mad_core::{load::LoadError, sample::SampleError, table::DataError};
 /// Why there is no model, or no answer of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The data do not hold points of the manifold.
     #[error(transparent)]
@@ -28,24 +29,13 @@ pub enum Error {
     Sample(#[from] SampleError),
     /// Settings were given to a fit whose settings are made already.
     #[error("{keys}: contents and runs that continue have their settings; set these before the contents are made")]
-    Settled {
-        /// The settings.
-        keys: String,
-    },
+    Settled { keys: String },
     /// The model was trained with another condition.
     #[error("the condition is {got}; the model was trained with: {wanted}")]
-    Condition {
-        /// The columns it was trained with.
-        wanted: String,
-        /// What it was given.
-        got: String,
-    },
+    Condition { wanted: String, got: String },
     /// The model knows no densities.
     #[error("{model} has no density; its samples and its likelihood bound can be had")]
-    NoDensity {
-        /// The model.
-        model: String,
-    },
+    NoDensity { model: String },
 }
 
 impl From<DataError> for Error {

@@ -55,62 +55,29 @@ use std::{borrow::Cow, path::PathBuf};
 
 /// Why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum PlotError {
     /// The file name does not say which format.
     #[error("{}: pictures are written as .svg or .png; give the file one of these endings", path.display())]
-    Format {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    Format { path: PathBuf },
     /// The file could not be written.
     #[error(transparent)]
     Write(#[from] DataError),
     /// The SVG text could not be drawn.
     #[error("cannot draw the picture: {reason}; try .svg")]
-    Render {
-        /// What the renderer said.
-        reason: String,
-    },
+    Render { reason: String },
     /// The points do not belong to the view.
     #[error("panel '{title}': points have {found} coordinates, the view needs {expected}")]
-    Coordinates {
-        /// Title of the panel.
-        title: String,
-        /// Coordinates that the view needs.
-        expected: usize,
-        /// Coordinates that the points have.
-        found: usize,
-    },
+    Coordinates { title: String, expected: usize, found: usize },
     /// There is not one density per grid point.
     #[error("panel '{title}': {found} densities for {expected} grid points")]
-    Densities {
-        /// Title of the panel.
-        title: String,
-        /// Number of grid points.
-        expected: usize,
-        /// Number of densities.
-        found: usize,
-    },
+    Densities { title: String, expected: usize, found: usize },
     /// There is not one number per thing.
     #[error("figure '{title}': {found} {what}, but {expected} are needed")]
-    Count {
-        /// Title of the figure or panel.
-        title: String,
-        /// What was counted.
-        what: &'static str,
-        /// How many there should be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
+    Count { title: String, what: &'static str, expected: usize, found: usize },
     /// There is nothing to draw.
     #[error("figure '{title}': no {what}; run the experiments that give them first")]
-    Empty {
-        /// Title of the figure.
-        title: String,
-        /// What is missing.
-        what: &'static str,
-    },
+    Empty { title: String, what: &'static str },
 }
 
 /// A density on the sphere or on the torus of two angles, for [`density_map`], [`density_globes`] and [`density_of_angles`].
