@@ -29,8 +29,5 @@ fn parts_of_experiments_are_named_one_by_one() {
     let output = program.output().expect("program started");
     let listed: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let runs: Vec<_> = listed["runs"].as_array().expect("runs").iter().map(|run| run["run"].clone()).collect();
-    assert_eq!(
-        runs,
-        ["MAD (paper) on cone, seed 0", "MAD, orbit on cone, seed 0", "MAD (paper) on cone, seed 2"],
-    );
+    assert_eq!(runs, ["MAD (paper) on cone, seed 0", "MAD, orbit on cone, seed 0", "MAD (paper) on cone, seed 2"],);
 }

@@ -3,7 +3,7 @@
 //! `cargo run --release --example encoder_speed [NAME SIZE [IMAGES]]`
 #![allow(clippy::print_stdout)]
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn_tensor::{Device, Tensor, TensorData};
 use mad_nn::bridge::differentiate;
 use mad_nn::kernel::recycle;
 use mad_nn::vision::{ENCODERS, Encoder, EncoderShape};

@@ -1,6 +1,6 @@
 //! Between [`Points`] and tensors: the only crossing from `f64` to `f32` and back.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn_tensor::{Device, Tensor, TensorData};
 use mad_core::Points;
 
 /// A matrix of `columns` numbers per row from row-major `f64` numbers, each rounded to `f32`.

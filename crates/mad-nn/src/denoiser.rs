@@ -4,7 +4,7 @@ use crate::{
     bridge, device,
     net::{Chain, Condition, Dual, Model, Question},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::{
     Points,
     likelihood::{FlowModel, Remainder},

@@ -1,6 +1,6 @@
 //! Where tensors live: the only place that names a backend.
 
-use burn::tensor::Device;
+use burn_tensor::Device;
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -70,7 +70,7 @@ impl DeviceChoice {
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     fn probe(self, found: Result<Device, String>) -> Result<Device, DeviceError> {
         let answered = found.and_then(|device| {
-            let ask = || burn::tensor::Tensor::<1>::ones([2], &device).sum().try_into_data();
+            let ask = || burn_tensor::Tensor::<1>::ones([2], &device).sum().try_into_data();
             caught(ask)?.map_err(|e| e.to_string())?;
             Ok(device.autodiff())
         });
@@ -151,7 +151,7 @@ fn wgpu() -> Result<Device, String> {
 /// The first CUDA device. Asking for the list, unlike opening one, does not panic without a driver.
 #[cfg(feature = "cuda")]
 fn cuda() -> Result<Device, String> {
-    let found = Device::enumerate(burn::tensor::DeviceType::Cuda).into_iter().next();
+    let found = Device::enumerate(burn_tensor::DeviceType::Cuda).into_iter().next();
     found.ok_or_else(|| "no CUDA driver or no device was found".into())
 }
 

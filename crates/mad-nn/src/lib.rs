@@ -42,6 +42,7 @@
 //! The examples of the package are programs for the globe, for rotations, for a manifold and for a base measure of one's own.
 
 pub mod bridge;
+mod burn;
 pub mod checkpoint;
 pub mod condition;
 pub mod config;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use burn::tensor::Device;
+use burn_tensor::Device;
 use common::{StopAfter, checkpoint_bytes};
 use mad_nn::{
     checkpoint::{Identity, Progress, path_of, read_manifest, selected, steps},

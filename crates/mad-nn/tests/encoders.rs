@@ -1,6 +1,6 @@
 //! Registered encoders through their public face: one operation against a composition, tensors against host, any number of threads.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn_tensor::{Device, Tensor, TensorData};
 use mad_nn::vision::{ENCODERS, Encoder, EncoderShape};
 
 /// Numbers in [-1, 1), the same on every call.

@@ -2,12 +2,12 @@
 
 use super::{
     axis::Axis,
+    canvas::Canvas,
     colour::Rgb,
     dots,
     figure::Panel,
     frame::{Frame, heading},
     scatter::{square_area, square_size},
-    svg::Canvas,
 };
 use mad_core::Points;
 use std::borrow::Cow;

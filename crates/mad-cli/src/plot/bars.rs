@@ -2,10 +2,11 @@
 
 use super::{
     axis::{Axis, Scale},
+    canvas::{Anchor, Canvas, Path, Rect, Style},
     colour::{Rgb, category},
     figure::Panel,
+    font::{fit_text, text_width},
     frame::{Frame, HEADING, TICK, heading},
-    svg::{Anchor, Canvas, Path, Rect, Style, fit_text, text_width},
 };
 
 /// Shares of the levels of one column in several sets.

@@ -2,10 +2,11 @@
 
 use super::{
     axis::{Axis, Scale},
+    canvas::{Anchor, Canvas, Path, Rect, Style},
     colour::{Rgb, category},
     figure::{LegendEntry, Panel, draw_legend, legend_size},
+    font::fit_text,
     frame::{BOTTOM_ROOM, Frame, HEADING, NOTE, TITLE},
-    svg::{Anchor, Canvas, Path, Rect, Style, fit_text},
 };
 
 /// One line.

@@ -2,8 +2,8 @@
 
 use super::{
     axis::grouped,
+    canvas::{Canvas, Path, Style},
     colour::Rgb,
-    svg::{Canvas, Path, Style},
 };
 
 /// No panel draws more points than this.

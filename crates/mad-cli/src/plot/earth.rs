@@ -1,13 +1,13 @@
 //! The globe as it is seen from far away: coastlines, shading and dots of the near side.
 
 use super::{
+    canvas::{Canvas, Path, Rect, Style},
     colour::{COAST, FAINT, GREY, INK, Rgb, WHITE},
     dots,
     figure::Panel,
     frame::{HEADING, heading},
     land,
     map::{BAR_ROOM, Density},
-    svg::{Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 use std::borrow::Cow;

@@ -2,9 +2,10 @@
 
 use super::{
     PlotError,
+    canvas::{Anchor, Canvas, Font, Path, Style},
     colour::{INK, Rgb},
-    png,
-    svg::{Anchor, Canvas, Font, Path, Style, text_width},
+    font::text_width,
+    png, svg,
 };
 use std::path::Path as FilePath;
 
@@ -96,21 +97,20 @@ impl<'a> Figure<'a> {
 
     /// The figure as SVG text.
     pub fn to_svg(&self) -> String {
-        let mut canvas = Canvas::new();
-        let (width, height) = self.draw(&mut canvas);
-        canvas.finish(width, height)
+        let (canvas, width, height) = self.drawn();
+        svg::document(&canvas, width, height)
     }
 
     /// The figure as an element of an HTML page. `name` is a word that no other figure of the page has; `title` says in a
     /// sentence what is seen.
     pub fn to_inline_svg(&self, name: &str, title: &str) -> String {
-        let mut canvas = Canvas::named(name);
-        let (width, height) = self.draw(&mut canvas);
-        canvas.finish_inline(width, height, title)
+        let (canvas, width, height) = self.drawn();
+        svg::inline(&canvas, width, height, name, title)
     }
 
-    /// Draws everything and gives width and height.
-    fn draw(&self, canvas: &mut Canvas) -> (f64, f64) {
+    /// A canvas with everything on it, its width and its height.
+    fn drawn(&self) -> (Canvas, f64, f64) {
+        let mut canvas = Canvas::new();
         let row_size = |row: &[Box<dyn Panel + 'a>]| {
             let sizes: Vec<_> = row.iter().map(|p| p.size()).collect();
             let gaps = GAP * row.len().saturating_sub(1) as f64;
@@ -125,7 +125,7 @@ impl<'a> Figure<'a> {
         }
         if !self.legend.is_empty() {
             let (width, height) = legend_size(&self.legend, inner);
-            draw_legend(canvas, &self.legend, MARGIN + 0.5 * (inner - width), top, inner);
+            draw_legend(&mut canvas, &self.legend, MARGIN + 0.5 * (inner - width), top, inner);
             top += height + 4.0;
         }
         for (index, row) in self.rows.iter().enumerate() {
@@ -135,17 +135,18 @@ impl<'a> Figure<'a> {
                 top += 0.6 * GAP;
             }
             for panel in row {
-                panel.draw(canvas, left, top);
+                panel.draw(&mut canvas, left, top);
                 left += panel.size().0 + GAP;
             }
             top += height;
         }
-        (inner + 2.0 * MARGIN, top + MARGIN)
+        (canvas, inner + 2.0 * MARGIN, top + MARGIN)
     }
 
     /// The figure as PNG bytes, two pixels per unit.
     pub fn to_png(&self) -> Result<Vec<u8>, PlotError> {
-        png::render(&self.to_svg(), 2.0)
+        let (canvas, width, height) = self.drawn();
+        png::render(&canvas, width, height, 2.0)
     }
 
     /// Writes the figure; the ending `.svg` or `.png` decides the format. The file appears whole or not at all.

@@ -2,8 +2,9 @@
 
 use super::{
     axis::Axis,
+    canvas::{Anchor, Canvas, Font, Path, Rect, Style},
     colour::{FAINT, GREY, INK, WHITE},
-    svg::{Anchor, Canvas, Font, Path, Rect, Style, fit_text, text_width},
+    font::{fit_text, text_width},
 };
 
 /// Panel titles.

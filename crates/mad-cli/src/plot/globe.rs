@@ -1,10 +1,10 @@
 //! The sphere as a Mollweide ellipse on the canvas.
 
 use super::{
+    canvas::{Canvas, Path, Rect, Style},
     colour::{FAINT, GREY, Rgb},
     field::unit,
     land, mollweide,
-    svg::{Canvas, Path, Rect, Style},
 };
 use std::f64::consts::{PI, SQRT_2, TAU};
 

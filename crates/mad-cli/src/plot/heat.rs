@@ -3,6 +3,7 @@
 use super::{
     angles::degrees,
     axis::Axis,
+    canvas::{Canvas, Path, Rect, Style},
     colour::{Rgb, sequential},
     contour::Raster,
     dots,
@@ -10,7 +11,6 @@ use super::{
     frame::{Frame, HEADING, heading},
     map::{SHADES, colour_bar},
     scatter::{SIDE, square_area, square_size},
-    svg::{Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 

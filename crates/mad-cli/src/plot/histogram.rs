@@ -2,10 +2,10 @@
 
 use super::{
     axis::{Axis, Scale},
+    canvas::{Canvas, Path, Rect, Style},
     colour::category,
     figure::Panel,
     frame::{BOTTOM_ROOM, Frame},
-    svg::{Canvas, Path, Rect, Style},
 };
 
 /// Histograms of the same quantity in several sets, as outlines over each other.

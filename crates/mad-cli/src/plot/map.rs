@@ -2,6 +2,7 @@
 
 use super::{
     axis::{Axis, Scale},
+    canvas::{Anchor, Canvas, Path, Rect, Style},
     colour::{COAST, INK, LAND, Rgb, WHITE, sequential},
     contour::Raster,
     dots,
@@ -9,7 +10,6 @@ use super::{
     figure::Panel,
     frame::{HEADING, LABEL, TICK, heading},
     globe::{Globe, WIDTH},
-    svg::{Anchor, Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 use std::borrow::Cow;

@@ -6,6 +6,7 @@
 mod angles;
 mod axis;
 mod bars;
+mod canvas;
 mod colour;
 mod contour;
 mod curve;
@@ -13,6 +14,7 @@ mod dots;
 mod earth;
 mod field;
 mod figure;
+mod font;
 mod frame;
 mod globe;
 mod heat;
@@ -63,7 +65,7 @@ pub enum PlotError {
     /// The file could not be written.
     #[error(transparent)]
     Write(#[from] DataError),
-    /// The SVG text could not be drawn.
+    /// The pixels could not be painted.
     #[error("cannot draw the picture: {reason}; try .svg")]
     Render { reason: String },
     /// The points do not belong to the view.

@@ -1,12 +1,12 @@
 //! Points of space seen from far away, in front of and behind the unit sphere.
 
 use super::{
+    canvas::{Canvas, Path, Rect, Style},
     colour::{FAINT, GREY, Rgb, WHITE, sequential},
     dots,
     figure::Panel,
     frame::{HEADING, heading},
     scatter::{SIDE, square_size},
-    svg::{Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 use std::{borrow::Cow, f64::consts::TAU};

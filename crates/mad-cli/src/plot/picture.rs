@@ -1,11 +1,11 @@
 //! A small grey picture as squares.
 
 use super::{
+    canvas::{Canvas, Path, Rect, Style},
     colour::Rgb,
     figure::Panel,
     frame::{HEADING, heading},
     globe::WIDTH,
-    svg::{Canvas, Path, Rect, Style},
 };
 
 /// Shades into which pixels are sorted.

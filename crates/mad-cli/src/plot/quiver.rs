@@ -2,11 +2,11 @@
 
 use super::{
     axis::Axis,
+    canvas::{Canvas, Path, Style},
     colour::{INK, category, sequential},
     figure::Panel,
     frame::{Frame, heading},
     scatter::{SIDE, Window, square_area, square_size},
-    svg::{Canvas, Path, Style},
 };
 use std::f64::consts::TAU;
 

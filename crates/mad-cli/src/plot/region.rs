@@ -2,13 +2,13 @@
 
 use super::{
     axis::{Axis, Scale},
+    canvas::{Canvas, Path, Rect, Style},
     colour::{COAST, LAND, Rgb, WHITE},
     dots,
     figure::Panel,
     frame::{BOTTOM_ROOM, Frame, HEADING, heading},
     globe::WIDTH,
     land,
-    svg::{Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 use std::borrow::Cow;

@@ -1,12 +1,12 @@
 //! Rotations as coloured dots on a sphere.
 
 use super::{
+    canvas::{Anchor, Canvas, Path, Rect, Style},
     colour::{GREY, Rgb, WHITE, cyclic},
     dots,
     figure::Panel,
     frame::{HEADING, NOTE, TICK, heading},
     globe::{Globe, WIDTH},
-    svg::{Anchor, Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 use std::borrow::Cow;

@@ -2,11 +2,11 @@
 
 use super::{
     axis::{Axis, Scale, grouped},
+    canvas::{Canvas, Path, Rect, Style},
     colour::{INK, Rgb},
     dots,
     figure::Panel,
     frame::{BOTTOM_ROOM, Frame, HEADING, heading},
-    svg::{Canvas, Path, Rect, Style},
 };
 use mad_core::Points;
 use std::{borrow::Cow, collections::BTreeMap};

@@ -1,6 +1,6 @@
 //! Activation functions, vectorised, with their derivatives.
 
-use burn::tensor::{
+use burn_tensor::{
     Tensor,
     activation::{sigmoid as plain_sigmoid, silu as plain_silu},
 };

@@ -1,17 +1,18 @@
 //! The chain of dense layers as one Burn operation.
 
-use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
-use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
-use burn::backend::tensor::FloatTensor;
-use burn::backend::{
-    Autodiff, Backend, Dispatch, DispatchTensor, DispatchTensorKind, Flex, TensorMetadata, backend_extension,
-};
-use burn::tensor::{DType, Shape, Tensor, TensorData};
+use burn_tensor::{DType, Shape, Tensor, TensorData};
 
 use super::chain::{self, Trace};
 use super::plan::Plan;
 use super::simd::Simd;
+use crate::burn;
+use crate::burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use crate::burn::backend::autodiff::grads::Gradients;
+use crate::burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use crate::burn::backend::tensor::FloatTensor;
+use crate::burn::backend::{
+    Autodiff, Backend, Dispatch, DispatchTensor, DispatchTensorKind, Flex, TensorMetadata, backend_extension,
+};
 
 /// The output of a chain of dense layers whose weights lie in one vector, in the order of the plan.
 ///

@@ -1,6 +1,6 @@
 //! The fused operations against plain Burn, and against themselves on other numbers of threads and instruction sets.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn_tensor::{Device, Tensor, TensorData};
 
 use super::forward::{Forward, Scratch};
 use super::{Activation, Plan, Simd, chain, chain_tangents, plain_chain, plain_chain_tangents};

@@ -9,7 +9,7 @@ use crate::{
     },
     net::Layout,
 };
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{
     Points,
     manifold::Manifold,

@@ -28,7 +28,7 @@ use crate::{
     net::Layout,
     run::{Run, RunError},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::{noise::Anchor, rotation::Symmetry};
 use pose::PoseModel;
 

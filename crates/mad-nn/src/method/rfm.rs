@@ -10,7 +10,7 @@ use crate::{
     net::Layout,
     run::{Run, RunError},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::{
     Points,
     manifold::Manifold,

@@ -1,7 +1,7 @@
 //! Odd by asking twice.
 
 use super::{Chain, Condition, Dual, Network, Question, Shape, input::assemble, mlp::coordinates};
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::Points;
 
 /// F = (f(x) − f(−x))/2 with a plain network f (MAD, section on SO(3)).

@@ -7,7 +7,7 @@ use crate::{
         forward::{Forward, Scratch},
     },
 };
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use std::cell::RefCell;
 
 /// Values and, where asked for, their derivatives along every coordinate of x.

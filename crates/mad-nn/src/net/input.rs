@@ -2,7 +2,7 @@
 
 use super::{Dual, Shape};
 use crate::bridge;
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::Points;
 
 /// What is known besides x and σ.

@@ -4,7 +4,7 @@ use super::{
     Chain, Dual, Network, Question, Shape,
     input::{Features, assemble},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 
 /// F = chain(gain · x/√(1 + σ²), log(σ)/4, c).
 #[derive(Debug, Clone, Copy)]

@@ -19,7 +19,7 @@ pub use odd::OddMlp;
 pub use parameters::{Layout, Slot};
 
 use crate::kernel::{Plan, forward::Forward};
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::registry::Named;
 
 /// How a kind of network turns a question into an answer with a chain of dense layers.

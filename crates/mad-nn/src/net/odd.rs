@@ -5,7 +5,7 @@ use super::{
     input::{Features, assemble, scale},
 };
 use crate::bridge;
-use burn::tensor::Device;
+use burn_tensor::Device;
 
 /// F = 2 M(u, σ, c) s with the even features u = 4 (sᵢ sⱼ, i ≤ j)/(1 + |s|²) of the scaled point s = x/√(1 + σ²).
 ///

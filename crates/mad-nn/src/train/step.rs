@@ -5,7 +5,7 @@ use crate::{
     method::{Graded, Objective},
     optim::{Adam, Weights},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 
 /// What a run does over and over.
 pub struct Trainer<'a> {

@@ -41,7 +41,7 @@ pub use spec::{ENCODERS, EncoderSpec};
 
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn_tensor::Tensor;
 use mad_core::{
     registry,
     rng::{Purpose, stream},

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
-use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
-use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
-use burn::tensor::activation::{relu, silu};
-use burn::tensor::module::{conv2d, max_pool2d};
-use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
-use burn::tensor::{Shape, Tensor, TensorData};
+use burn_tensor::activation::{relu, silu};
+use burn_tensor::module::{conv2d, max_pool2d};
+use burn_tensor::ops::{ConvOptions, MaxPoolOptions};
+use burn_tensor::{Shape, Tensor, TensorData};
 
 use super::backward;
 use super::graph::{Graph, Layer, Step};
 use super::pass::{self, Block, Packed};
+use crate::burn;
+use crate::burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use crate::burn::backend::autodiff::grads::Gradients;
+use crate::burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use crate::burn::backend::tensor::FloatTensor;
+use crate::burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use crate::kernel::Simd;
 use crate::kernel::convolution::Rectifier;
 use crate::kernel::operation::is_cpu_single;

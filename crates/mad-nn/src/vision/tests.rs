@@ -1,6 +1,6 @@
 //! Encoders against plain Burn, against differences, and against themselves on other numbers of threads and instruction sets.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn_tensor::{Device, Tensor, TensorData};
 
 use super::graph::{Builder, Convolution, Graph};
 use super::pass::{self, Packed};

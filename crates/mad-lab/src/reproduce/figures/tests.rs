@@ -20,7 +20,7 @@ use mad_core::{
 /// SVG text of a figure that is well formed; also written as PNG where asked for.
 fn drawn(name: &str, figure: &Figure<'_>) -> String {
     let svg = figure.to_svg();
-    resvg::usvg::Tree::from_str(&svg, &resvg::usvg::Options::default()).unwrap();
+    roxmltree::Document::parse(&svg).unwrap();
     assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}");
     if let Some(folder) = std::env::var_os("MAD_FIGURES") {
         figure.save(&std::path::Path::new(&folder).join(format!("{name}.png"))).unwrap();

@@ -5,7 +5,7 @@ use crate::{
     method::Rows,
     net::{Condition, Model, Question},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::{
     Points,
     measure::BaseMeasure,

@@ -17,7 +17,7 @@ use crate::{
     run::{Run, RunError},
 };
 use averaging::{Block, Blocks, distribution_of, most_averaged};
-use burn::tensor::Device;
+use burn_tensor::Device;
 use fitted::FittedDenoiser;
 use mad_core::{
     Points,

@@ -2,7 +2,7 @@
 
 use super::map::same_sphere;
 use crate::{bridge, net::Layout};
-use burn::tensor::{Tensor, activation::log_softmax};
+use burn_tensor::{Tensor, activation::log_softmax};
 use mad_core::{
     manifold::Manifold,
     measure::{BaseMeasure, Component, MAX_CONCENTRATION, SphereBlock, VonMisesFisherMixture},

@@ -10,7 +10,7 @@ use crate::{
     net::Layout,
     run::{Run, RunError},
 };
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{
     Points,
     measure::SphereBlock,

@@ -6,7 +6,7 @@ use crate::{
     kernel::{Plan, chain_tangents},
     net::Layout,
 };
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{measure::SphereBlock, riemannian::Spheres};
 use std::ops::Range;
 

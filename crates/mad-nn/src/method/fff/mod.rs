@@ -13,7 +13,7 @@ use crate::{
     net::Layout,
     run::{Run, RunError},
 };
-use burn::tensor::Tensor;
+use burn_tensor::Tensor;
 use fitted::FreeFormFlow;
 use latent::Latent;
 use loss::Training;

@@ -13,7 +13,7 @@ use crate::{
     device,
     method::{SampleRequest, denoising::walk},
 };
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{
     Points,
     likelihood::{BoundConfig, likelihood_bound},

@@ -6,7 +6,7 @@ use crate::{
     kernel::{Activation, Plan, chain},
     net::Layout,
 };
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{noise::NoiseRange, rotation::Symmetry};
 use rayon::prelude::*;
 use std::f64::consts::PI;

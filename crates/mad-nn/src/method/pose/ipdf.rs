@@ -18,7 +18,7 @@ use crate::{
     method::SampleRequest,
     net::Layout,
 };
-use burn::tensor::{Device, Tensor, activation::log_softmax};
+use burn_tensor::{Device, Tensor, activation::log_softmax};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,

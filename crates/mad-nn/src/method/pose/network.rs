@@ -1,7 +1,7 @@
 //! A network that sees a picture: an encoder, and what follows it.
 
 use crate::{bridge, condition::PoseBatch, net::Layout, vision::Encoder};
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 
 /// An encoder and the layout of all weights, of which those of the encoder come first.
 pub struct PictureNetwork {

@@ -9,7 +9,7 @@ use crate::{
     parts::Part,
     run::{Run, RunError},
 };
-use burn::tensor::Device;
+use burn_tensor::Device;
 use mad_core::{
     Moments,
     likelihood::BoundConfig,

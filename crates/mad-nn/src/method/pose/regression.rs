@@ -6,7 +6,7 @@ use super::{
     space::positions,
 };
 use crate::{bridge, condition::PoseBatch, config::Config, method::SampleRequest};
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,

@@ -11,7 +11,7 @@ use super::{
     learned,
 };
 use crate::{bridge, net::Layout};
-use burn::tensor::{Device, Tensor};
+use burn_tensor::{Device, Tensor};
 use mad_core::{
     Points,
     riemannian::{Spheres, heat_score, walk},

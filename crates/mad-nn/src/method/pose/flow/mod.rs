@@ -19,7 +19,7 @@ use crate::{
     method::SampleRequest,
     net::Layout,
 };
-use burn::tensor::{Device, Tensor, activation::softplus};
+use burn_tensor::{Device, Tensor, activation::softplus};
 use mad_core::{
     rng::{Purpose, Rng, stream},
     rotation,
