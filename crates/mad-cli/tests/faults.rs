@@ -6,7 +6,7 @@ use common::{Desk, bytes};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Training that does not end by itself.
+/// Training that does not end unless it is stopped.
 const ENDLESS: &str = "--base uniform --steps 100000000 --batch 32 --seed 4 --set width=16 --set depth=1 --set checkpoint_every=50 \
                        --set evaluate_every=0 --progress none";
 

@@ -13,7 +13,7 @@ fn metric(scores: &Value, name: &str) -> f64 {
     scores["metrics"][name]["value"].as_f64().unwrap_or_else(|| panic!("{name} is missing in {scores}"))
 }
 
-/// A mixture of von Mises-Fisher laws whose density is known.
+/// A mixture of von Mises-Fisher distributions whose density is known.
 #[test]
 #[ignore = "slow: trains a full model"]
 fn density_of_a_known_mixture() {

@@ -44,7 +44,7 @@ fn events_on_the_globe() {
     let scores = desk.json("eval samples.csv --against quakes.csv --manifold sphere:2 --metrics mmd");
     assert!(scores["metrics"]["mmd"]["value"].as_f64().is_some_and(|v| v > 0.0), "{scores}");
 
-    // By itself the base measure is fitted, and few steps add little to it.
+    // By default the base measure is fitted, and few steps add little to it.
     assert!(desk.read("run/config.toml").contains("base = \"mixture\""), "{}", desk.read("run/config.toml"));
     let (header, rows) = columns(&desk.ok("density run --at samples.csv --flow-steps 10"));
     assert_eq!(header, ["latitude", "longitude", "log_density", "log_ratio"]);

@@ -110,7 +110,7 @@ fn kill_at_random(wanted: usize, seed: u64) {
         }
         child.kill().expect("killed");
         let status = child.wait().expect("ended");
-        // It may have ended by itself in the last moment.
+        // It may have ended of its own accord in the last moment.
         kills += usize::from(!status.success());
         if desk.path("broken/checkpoints").is_dir() {
             let names = desk.names("broken/checkpoints");

@@ -77,7 +77,7 @@ fn first_rows_do_not_depend_on_how_many_are_made() {
 }
 
 #[test]
-fn the_law_of_a_mixture_depends_on_the_target_alone() {
+fn the_density_of_a_mixture_depends_on_the_target_alone() {
     // Mean log-density under the distribution of target 1, of rows drawn for target 1 and for target 2.
     let mixture = So3Mixture::new(16, 1);
     let mean = |seed: u64, target: u64| {

@@ -95,7 +95,7 @@ fn kernels_on_rotations_do_not_see_the_sign() {
 }
 
 #[test]
-fn equal_laws_stand_on_the_floor_and_others_above() {
+fn equal_distributions_are_at_the_floor_and_others_above() {
     let sphere = manifold("sphere:2");
     let (reference, training) = (vmf(600, 0, 1), vmf(5000, 0, 2));
     let kernel = mad_core::catalogue::kernel(sphere.as_ref());
@@ -116,7 +116,7 @@ fn equal_laws_stand_on_the_floor_and_others_above() {
 }
 
 #[test]
-fn the_unbiased_form_has_mean_zero_for_equal_laws() {
+fn the_unbiased_form_has_mean_zero_for_equal_distributions() {
     let so3 = manifold("so3");
     let values: Vec<f64> = (0..60)
         .map(|i| {

@@ -271,7 +271,7 @@ fn broken_arrays_say_which_and_where() {
 }
 
 #[test]
-fn the_side_of_the_action_is_told_or_refused() {
+fn the_side_of_the_action_is_found_or_refused() {
     let symmetries = [("tet", Symmetry::tetrahedral()), ("icosa", Symmetry::icosahedral()), ("cone", Symmetry::Axial)];
     let array = |symmetry: Symmetry, pictures: usize, right: bool| {
         let lists = orbits(symmetry, pictures, right);

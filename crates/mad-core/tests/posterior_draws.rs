@@ -69,7 +69,7 @@ fn the_mean_of_draws_is_the_posterior_mean() {
 
 /// A walk from σ = 0.5 ends at 0.2: means there are far from the mixture, draws are not.
 #[test]
-fn walks_that_end_with_a_draw_have_the_law_of_the_mixture() {
+fn walks_that_end_with_a_draw_follow_the_mixture() {
     let (manifold, mixture) = mixture("sphere:2");
     let mixture: Arc<dyn BaseMeasure> = Arc::new(mixture);
     let range = NoiseRange { min: 0.2, max: 0.5 };

@@ -27,7 +27,7 @@ fn trained(spec: &str, method: &str, steps: &str, folder: &tempfile::TempDir) ->
     Fit::new(&made(spec, method, steps)).out(&out).train().unwrap().run
 }
 
-/// Mean log-density on the test part, above that of the uniform law.
+/// Mean log-density on the test part, above that of the uniform distribution.
 fn gain(run: &Run) -> f64 {
     let likelihood = run.fitted().unwrap().likelihood(&run.part(Part::Test).unwrap());
     assert!(!likelihood.is_bound);
@@ -41,7 +41,7 @@ fn total(run: &Run, manifold: &dyn Manifold) -> f64 {
     densities.iter().map(|d| d.exp()).sum::<f64>() / grid.len() as f64 * manifold.log_volume().exp()
 }
 
-/// The discrepancy of `samples` from rows of the law, and that of as many uniform points.
+/// The discrepancy of `samples` from rows of the distribution, and that of as many uniform points.
 fn discrepancies(manifold: &dyn Manifold, samples: &Points) -> (f64, f64) {
     let rows = common::clustered(manifold, 1000, 1);
     let mut uniform = samples.clone();

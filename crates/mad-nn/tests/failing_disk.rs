@@ -59,7 +59,7 @@ enum Fault {
     From(usize),
 }
 
-/// A disk that writes down what it is asked for and fails where it is told to, half of the bytes written. It does not wait for
+/// A disk that records every call and fails at a chosen one, half of the bytes written. It does not wait for
 /// the real disk.
 struct Scripted {
     fault: Fault,

@@ -7,7 +7,7 @@ use mad_core::metrics::mmd;
 use mad_nn::{Fit, device, method::SampleRequest, train::Outcome};
 
 #[test]
-fn a_short_fit_beats_the_uniform_law() {
+fn a_short_fit_beats_the_uniform_density() {
     let folder = tempfile::tempdir().unwrap();
     let settings = |method: &'static str| {
         [method, "steps=300", "batch=64", "width=48", "depth=2", "learning_rate=3e-3", "evaluate_every=0"]
@@ -39,7 +39,7 @@ fn a_short_fit_beats_the_uniform_law() {
     }
 }
 
-/// With the uniform law for codes the likelihood moves weights by its volume term alone, and the published one is D/d times the
+/// With uniform codes the likelihood moves weights by its volume term alone, and the published one is D/d times the
 /// unbiased one.
 #[test]
 fn the_published_volume_term_pulls_harder_by_ambient_over_intrinsic_dimension() {

@@ -76,7 +76,7 @@ impl Run {
     }
 
     /// As [`Run::open`], with a manifold or base measure of the program's own, which no folder can hold. Those that the folder
-    /// can build by itself are built.
+    /// can build are built from it.
     pub fn open_with(
         path: &Path,
         manifold: Option<&Arc<dyn Manifold>>,

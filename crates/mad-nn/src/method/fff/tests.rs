@@ -206,7 +206,7 @@ fn densities_integrate_to_one() {
 
 /// Training and evaluation see the same distribution, computed in different ways.
 #[test]
-fn latent_law_is_the_same_for_tensors_and_in_the_core() {
+fn latent_distribution_is_the_same_for_tensors_and_in_the_core() {
     for spec in MANIFOLDS {
         for method in ["fff", "fff:latent=mixture"] {
             let (manifold, _, model, weights) = moved(spec, method, 0.0);
