@@ -14,7 +14,7 @@ pub fn facts(run: &Run, source: Option<&Source>) -> Result<Vec<(&'static str, St
     let pictures = config.is_on_pictures();
     let base = match *config.base {
         BaseSpec::Default => "default: uniform on the set, or its weights if it is finite".to_owned(),
-        BaseSpec::Mixture | BaseSpec::Kde => format!("{}, fitted to the training rows", config.base),
+        spec if spec.is_fitted() => format!("{}, fitted to the training rows", config.base),
         _ => config.base.to_string(),
     };
     let network = match pictures {

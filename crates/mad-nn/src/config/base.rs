@@ -24,7 +24,7 @@ impl BaseSpec {
     pub const KNOWN: &str = "default, uniform, mixture, kde, mixture:FILE";
 
     /// Whether it is fitted to the data.
-    pub(crate) fn is_fitted(self) -> bool {
+    pub fn is_fitted(self) -> bool {
         matches!(self, BaseSpec::Mixture | BaseSpec::Kde)
     }
 

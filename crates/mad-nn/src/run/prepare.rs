@@ -100,7 +100,7 @@ impl Contents {
         let fit = FitOptions { seed: config.seed, reserved: config.validation_rows as usize, units, ..options };
         let base = match (*config.base, fitted) {
             (_, Some(own @ BaseChoice::Own { .. })) => own,
-            (BaseSpec::Mixture | BaseSpec::Kde, Some(fitted)) => fitted,
+            (spec, Some(fitted)) if spec.is_fitted() => fitted,
             (BaseSpec::Mixture, _) => fit_mixture(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
             (BaseSpec::Kde, _) => fit_kde(manifold.as_ref(), &parts.train, &parts.validation, &fit)?.choice,
             _ => read_base(config.base.as_str(), manifold.ambient_dim())?,
