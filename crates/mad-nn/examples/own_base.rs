@@ -17,10 +17,12 @@ struct Blend {
 }
 
 impl Blend {
-    /// The logarithm of the sum over both parts of weight times exp of what `value` says of it.
-    fn total(&self, value: impl Fn(&dyn BaseMeasure) -> f64) -> f64 {
-        let [a, b] = self.parts.each_ref().map(|(weight, part)| weight.ln() + value(part.as_ref()));
-        a.max(b) + (-(a - b).abs()).exp().ln_1p()
+    /// What `value` says of each part, with its weight: the shares of both in the sum, and the logarithm of the sum.
+    fn shares(&self, value: impl Fn(&dyn BaseMeasure) -> f64) -> ([f64; 2], f64) {
+        let logs = self.parts.each_ref().map(|(weight, part)| weight.ln() + value(part.as_ref()));
+        let most = logs[0].max(logs[1]);
+        let [a, b] = logs.map(|log| (log - most).exp());
+        ([a / (a + b), b / (a + b)], most + (a + b).ln())
     }
 }
 
@@ -29,21 +31,19 @@ impl BaseMeasure for Blend {
         self.parts[0].1.ambient_dim()
     }
     fn posterior_mean(&self, x: &[f64], sigma: f64, mean: &mut [f64]) {
-        let whole = self.log_density(x, sigma);
+        let (shares, _) = self.shares(|part| part.log_density(x, sigma));
         let mut own = vec![0.0; mean.len()];
         mean.fill(0.0);
-        for (weight, part) in &self.parts {
-            // The share of this part in what is seen at x.
-            let share = (weight.ln() + part.log_density(x, sigma) - whole).exp();
+        for (share, (_, part)) in shares.into_iter().zip(&self.parts) {
             part.posterior_mean(x, sigma, &mut own);
             mean.iter_mut().zip(&own).for_each(|(m, own)| *m += share * own);
         }
     }
     fn log_density(&self, x: &[f64], sigma: f64) -> f64 {
-        self.total(|part| part.log_density(x, sigma))
+        self.shares(|part| part.log_density(x, sigma)).1
     }
     fn log_weight(&self, x0: &[f64]) -> f64 {
-        self.total(|part| part.log_weight(x0))
+        self.shares(|part| part.log_weight(x0)).1
     }
     fn sample(&self, rng: &mut Rng, x0: &mut [f64]) {
         let first: f64 = rng.random();
