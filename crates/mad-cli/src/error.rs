@@ -151,7 +151,7 @@ impl Failure for CliError {
     }
 
     /// 2 usage, 3 bad data, 4 bad checkpoint, 5 input/output, 6 numerical failure, 128 + signal when interrupted, else 1. Two
-    /// more have no error: [`ENDED_AT_ONCE`] and [`BROKEN_PIPE`].
+    /// more have no error: `ENDED_AT_ONCE` and `BROKEN_PIPE`.
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Usage(_) | CliError::Noise(_) | CliError::Config(_) => 2,

@@ -13,12 +13,12 @@ pub fn matrix(numbers: &[f64], columns: usize, device: &Device) -> Tensor<2> {
 }
 
 /// A matrix of numbers that are `f32` already, such as weights.
-pub fn matrix_f32(numbers: Vec<f32>, shape: [usize; 2], device: &Device) -> Tensor<2> {
+pub(crate) fn matrix_f32(numbers: Vec<f32>, shape: [usize; 2], device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(numbers, shape), device)
 }
 
 /// A vector of numbers that are `f32` already.
-pub fn vector_f32(numbers: Vec<f32>, device: &Device) -> Tensor<1> {
+pub(crate) fn vector_f32(numbers: Vec<f32>, device: &Device) -> Tensor<1> {
     let len = numbers.len();
     Tensor::from_data(TensorData::new(numbers, [len]), device)
 }
@@ -35,12 +35,12 @@ pub fn points(tensor: Tensor<2>) -> Points {
 }
 
 /// All numbers of a tensor, row-major, widened to `f64`.
-pub fn numbers_f64<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+pub(crate) fn numbers_f64<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
     numbers_f32(tensor).into_iter().map(f64::from).collect()
 }
 
 /// All numbers of a tensor, row-major; not copied if nobody else holds them.
-pub fn numbers_f32<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+pub(crate) fn numbers_f32<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_into_vec::<f32>().expect("tensors of this crate hold f32")
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// The device for asking a trained network: Burn's CPU backend `flex`, without gradients.
-pub fn inference() -> Device {
+pub(crate) fn inference() -> Device {
     Device::flex()
 }
 

@@ -41,26 +41,35 @@
 //!
 //! The examples of the package are programs for the globe, for rotations, for a manifold and for a base measure of one's own.
 
-pub mod bridge;
 mod burn;
-pub mod checkpoint;
 pub mod condition;
 pub mod config;
 mod denoiser;
 pub mod device;
-pub mod disk;
 mod error;
 mod fit;
-pub mod kernel;
-pub mod memory;
+mod memory;
 pub mod method;
 mod model;
-pub mod net;
-pub mod optim;
 mod parts;
 pub mod prelude;
 pub mod run;
 pub mod train;
+
+// Public for the programs, the laboratory, tests and fuzz targets alone.
+#[doc(hidden)]
+pub mod bridge;
+#[doc(hidden)]
+pub mod checkpoint;
+#[doc(hidden)]
+pub mod disk;
+#[doc(hidden)]
+pub mod kernel;
+#[doc(hidden)]
+pub mod net;
+#[doc(hidden)]
+pub mod optim;
+#[doc(hidden)]
 pub mod vision;
 
 pub use config::{Config, ConfigError, Partial};

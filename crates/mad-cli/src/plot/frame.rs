@@ -15,7 +15,7 @@ pub const NOTE: Font = Font { size: 10.0, colour: GREY };
 pub const LABEL: Font = Font { size: 11.0, colour: INK };
 /// Numbers at tick marks.
 pub const TICK: Font = Font { size: 10.0, colour: INK };
-/// Height that [`heading`] takes.
+/// Height that `heading` takes.
 pub const HEADING: f64 = 38.0;
 
 /// Title and note, centred over `area`, in the [`HEADING`] units above its top.

@@ -174,7 +174,7 @@ pub fn clean(disk: &dyn Disk, folder: &Path) -> Result<(), CheckpointError> {
 }
 
 /// Removes all but the newest `keep` checkpoints and the one of step `best`.
-pub fn prune(disk: &dyn Disk, folder: &Path, keep: usize, best: Option<u64>) -> Result<(), CheckpointError> {
+pub(crate) fn prune(disk: &dyn Disk, folder: &Path, keep: usize, best: Option<u64>) -> Result<(), CheckpointError> {
     let steps = steps(folder)?;
     let mut old = steps.iter().rev().skip(keep.max(1)).filter(|step| Some(**step) != best);
     old.try_for_each(|&step| remove(disk, folder, step))

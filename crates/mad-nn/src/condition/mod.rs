@@ -78,7 +78,7 @@ impl Condition {
     }
 
     /// Whether it is a picture.
-    pub fn is_pictures(&self) -> bool {
+    pub(crate) fn is_pictures(&self) -> bool {
         self.kind() == Kind::Pictures
     }
 }

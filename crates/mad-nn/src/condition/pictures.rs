@@ -272,7 +272,7 @@ impl Turn {
     }
 
     /// The pose that becomes `q` by this move.
-    pub fn undo(&self, q: &Quaternion) -> Quaternion {
+    pub(crate) fn undo(&self, q: &Quaternion) -> Quaternion {
         let [x, y, z, w] = turned(q, -self.angle());
         if self.flipped { [x, -y, -z, w] } else { [x, y, z, w] }
     }

@@ -137,7 +137,7 @@ for_each_simd! {
 /// # Numerics
 /// Squares and sums are in f64, in chunks of fixed size and 16 interleaved partial sums, added in a fixed order: the same
 /// bits for any number of threads and any instruction set.
-pub fn gradient_norm(gradients: &[&[f32]]) -> f64 {
+pub(crate) fn gradient_norm(gradients: &[&[f32]]) -> f64 {
     let chunks: Vec<&[f32]> = gradients.iter().flat_map(|gradient| gradient.chunks(CHUNK)).collect();
     let mut sums = vec![0.0; chunks.len()];
     let simd = Simd::best();
@@ -149,7 +149,7 @@ pub fn gradient_norm(gradients: &[&[f32]]) -> f64 {
 /// The factor that brings a gradient of this norm down to `limit`; one when it is already below.
 ///
 /// A norm that is infinite or not a number gives zero or not a number: check the norm before taking the step.
-pub fn clip_scale(norm: f64, limit: f64) -> f64 {
+pub(crate) fn clip_scale(norm: f64, limit: f64) -> f64 {
     if norm <= limit { 1.0 } else { limit / norm }
 }
 

@@ -34,7 +34,8 @@ mod products;
 mod simd;
 
 pub use activation::Activation;
-pub use operation::{chain, chain_tangents, plain_chain, plain_chain_tangents};
+pub use operation::chain;
+pub(crate) use operation::chain_tangents;
 pub use panels::recycle;
 pub use plan::{Place, Plan};
 pub use products::Products;

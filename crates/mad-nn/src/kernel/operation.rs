@@ -17,7 +17,7 @@ use crate::burn::backend::{
 /// The output of a chain of dense layers whose weights lie in one vector, in the order of the plan.
 ///
 /// On Burn's CPU backend in single precision this is one operation with one backward operation; on every other backend
-/// it is [`plain_chain`].
+/// it is a composition of Burn operations.
 pub fn chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
     let [rows, inputs] = x.dims();
     chain_tangents(x.reshape([1, rows, inputs]), weights, plan).reshape([rows, plan.outputs()])
@@ -29,7 +29,7 @@ pub fn chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
 ///
 /// # Formula
 /// y = act(x W + b) and ẏ = act'(x W + b) ⊙ (ẋ W), layer by layer.
-pub fn chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
+pub(crate) fn chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
     let [parts, rows, inputs] = x.dims();
     assert_eq!(inputs, plan.inputs(), "inputs of the chain");
     assert_eq!(weights.dims()[0], plan.len(), "weights of the chain");
@@ -43,7 +43,7 @@ pub fn chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3
 }
 
 /// [`chain_tangents`] as a composition of Burn operations.
-pub fn plain_chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
+pub(crate) fn plain_chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Tensor<3> {
     let [parts, rows, _] = x.dims();
     let part = |x: &Tensor<3>, from: usize, to: usize| x.clone().narrow(0, from, to - from);
     plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
@@ -57,15 +57,6 @@ pub fn plain_chain_tangents(x: Tensor<3>, weights: Tensor<1>, plan: &Plan) -> Te
         }
         let tangents = part(&z, 1, parts) * activation.slope(value.clone());
         Tensor::cat(vec![activation.apply(value), tangents], 0)
-    })
-}
-
-/// [`chain`] as a composition of Burn operations.
-pub fn plain_chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
-    plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
-        let weight = weights.clone().slice([layer.weight.clone()]).reshape([layer.inputs, layer.outputs]);
-        let bias = weights.clone().slice([layer.bias.clone()]).reshape([1, layer.outputs]);
-        plan.activation(index).apply(x.matmul(weight) + bias)
     })
 }
 
@@ -85,7 +76,7 @@ pub(crate) fn is_cpu_single(tensor: &DispatchTensor) -> bool {
 /// The fused operation, for the backends that have it.
 #[backend_extension(Flex, Autodiff)]
 pub trait ChainBackend: Backend {
-    /// The chain in single precision; `x` holds `parts` matrices one below the other, as in [`chain_tangents`].
+    /// The chain in single precision; `x` holds `parts` matrices one below the other, as in `chain_tangents`.
     fn fused_chain(x: FloatTensor<Self>, weights: FloatTensor<Self>, plan: Plan, parts: usize) -> FloatTensor<Self>;
 }
 

@@ -62,7 +62,8 @@ impl Simd {
     }
 
     /// Whether multiply-adds are rounded once. Sets for which this is true give the same bits.
-    pub fn fuses(self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn fuses(self) -> bool {
         fuses(self)
     }
 
@@ -149,11 +150,13 @@ for_each_simd! {
     tiled fn panel_columns() -> usize = panel_columns_body
 }
 
+#[cfg(test)]
 #[inline(always)]
 fn fuses_body<const FMA: bool>() -> bool {
     FMA
 }
 
+#[cfg(test)]
 for_each_simd! {
     fn fuses() -> bool = fuses_body
 }

@@ -3,7 +3,16 @@
 use burn_tensor::{Device, Tensor, TensorData};
 
 use super::forward::{Forward, Scratch};
-use super::{Activation, Plan, Simd, chain, chain_tangents, plain_chain, plain_chain_tangents};
+use super::{Activation, Plan, Simd, chain, chain_tangents, operation::plain_chain_tangents};
+
+/// [`chain`] as a composition of Burn operations.
+fn plain_chain(x: Tensor<2>, weights: Tensor<1>, plan: &Plan) -> Tensor<2> {
+    plan.layers().iter().enumerate().fold(x, |x, (index, layer)| {
+        let weight = weights.clone().slice([layer.weight.clone()]).reshape([layer.inputs, layer.outputs]);
+        let bias = weights.clone().slice([layer.bias.clone()]).reshape([1, layer.outputs]);
+        plan.activation(index).apply(x.matmul(weight) + bias)
+    })
+}
 
 const ACTIVATIONS: [Activation; 3] = [Activation::Identity, Activation::Sin, Activation::Silu];
 

@@ -143,7 +143,7 @@ impl Model {
     }
 
     /// The layers with these weights on the host, for answers.
-    pub fn on_host(&self, weights: &[f32]) -> Chain {
+    pub(crate) fn on_host(&self, weights: &[f32]) -> Chain {
         Chain::Host(Forward::new(self.plan.clone(), weights))
     }
 

@@ -95,7 +95,7 @@ impl Layout {
     }
 
     /// As [`Layout::initialise`], but with all biases zero and an output layer like the others, as Haiku does by default.
-    pub fn initialise_plainly(&self, seed: u64) -> Vec<f32> {
+    pub(crate) fn initialise_plainly(&self, seed: u64) -> Vec<f32> {
         self.draw(false, false, seed)
     }
 

@@ -19,12 +19,12 @@ const MOST_AVERAGED: usize = 20_000;
 const LEFT_OUT: f64 = 1e-8;
 
 /// Most rows on this manifold whose targets are averaged by default.
-pub fn most_averaged(manifold: &dyn Manifold) -> usize {
+pub(crate) fn most_averaged(manifold: &dyn Manifold) -> usize {
     MOST_AVERAGED >> manifold.odd_blocks().len().min(16)
 }
 
 /// The distribution of distinct points that occur this often, with both signs where the sign is free.
-pub fn distribution_of(
+pub(crate) fn distribution_of(
     (mut points, mut counts): (Points, Vec<f64>),
     manifold: &dyn Manifold,
 ) -> Result<Finite, FiniteError> {

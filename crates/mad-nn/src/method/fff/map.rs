@@ -44,7 +44,7 @@ impl Image {
     }
 
     /// Squared distance from the set before projection, summed over rows.
-    pub fn off_set(&self) -> Tensor<1> {
+    pub(crate) fn off_set(&self) -> Tensor<1> {
         (self.raw.clone() - self.points()).square().sum()
     }
 }

@@ -62,7 +62,7 @@ impl Cell {
     }
 
     /// ln of its volume, of 8π² in all.
-    pub fn ln_volume(self) -> f64 {
+    pub(crate) fn ln_volume(self) -> f64 {
         LN_VOLUME - ln_cells(self.level)
     }
 

@@ -117,7 +117,7 @@ impl Space {
     }
 
     /// The point before a move of the picture.
-    pub fn unturned(&self, turn: Turn, x: &[f64]) -> State {
+    pub(crate) fn unturned(&self, turn: Turn, x: &[f64]) -> State {
         match self {
             Space::Axes { .. } => {
                 let mut x = quarter_turns([x[0], x[1], x[2], 0.0], (4 - turn.quarters) % 4);

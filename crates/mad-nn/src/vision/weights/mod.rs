@@ -14,7 +14,8 @@ mod torch;
 mod torchvision;
 
 pub use error::WeightsError;
-pub use torchvision::{IMAGENET_DEVIATION, IMAGENET_MEAN, fill};
+pub use torchvision::fill;
+pub(crate) use torchvision::{IMAGENET_DEVIATION, IMAGENET_MEAN};
 
 use mad_core::files::{ReadError, read_regular};
 use safetensors::{Dtype, SafeTensors};

@@ -4,10 +4,10 @@ use super::{NamedTensor, Tensors, WeightsError};
 use crate::vision::Encoder;
 
 /// Means of red, green and blue on ImageNet; trained weights expect (pixel − mean)/deviation with pixels from 0 to 1.
-pub const IMAGENET_MEAN: [f32; 3] = [0.485, 0.456, 0.406];
+pub(crate) const IMAGENET_MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 
 /// Standard deviations that go with [`IMAGENET_MEAN`].
-pub const IMAGENET_DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
+pub(crate) const IMAGENET_DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 
 /// What torchvision's batch norms add to variances.
 const EPSILON: f64 = 1e-5;
