@@ -42,6 +42,7 @@ pub use program::run_program;
 pub use progress::Meter;
 pub use report::poses::{PoseRow, poses_of_picture};
 pub use source::solid_of;
+pub use version::long as long_version;
 
 use std::process::ExitCode;
 

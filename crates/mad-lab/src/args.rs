@@ -9,6 +9,7 @@ use std::path::PathBuf;
 #[command(
     name = "mad-lab",
     version,
+    long_version = mad_cli::long_version(),
     max_term_width = 110,
     arg_required_else_help = true,
     disable_help_flag = true,
