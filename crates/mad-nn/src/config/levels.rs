@@ -43,20 +43,3 @@ impl Deref for Levels {
         &self.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_all_forms_and_refuses_others() {
-        assert_eq!(Levels::parse("log-uniform"), Some(LevelDraw::LogUniform));
-        assert_eq!(Levels::parse("scales:100"), Some(LevelDraw::Scales { n: 100 }));
-        assert_eq!(Levels::parse("log-normal:-1.2,1.2"), Some(LevelDraw::LogNormal { mean: -1.2, std: 1.2 }));
-        for bad in
-            ["", "scales", "scales:1", "scales:x", "log-normal:1", "log-normal:0,0", "log-normal:nan,1", "karras"]
-        {
-            assert_eq!(Levels::parse(bad), None, "{bad}");
-        }
-    }
-}

@@ -379,27 +379,3 @@ impl MethodSpec {
         self.values[name].as_str().unwrap_or_else(|| panic!("option {name} is not a word"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_default_is_allowed_and_every_name_once() {
-        for entry in METHODS {
-            let spec: MethodSpec = entry.name.parse().unwrap_or_else(|problem| panic!("{}: {problem}", entry.name));
-            assert_eq!(spec.entry.summary, entry.summary);
-        }
-    }
-
-    #[test]
-    fn options_are_read_and_mistakes_named() {
-        let spec: MethodSpec = "rsgm:loss=dsmv, beta_max=6".parse().expect("both exist");
-        assert_eq!((spec.word("loss"), spec.number("beta_max")), ("dsmv", 6.0));
-        let refused = |text: &str| text.parse::<MethodSpec>().unwrap_err();
-        assert!(refused("rsgm:los=ism").contains("generator"));
-        assert!(refused("rsgm:loss=isn").contains("dsmv"));
-        assert!(refused("mad:x=1").contains("without options"));
-        assert!(refused("nonsense").contains("rfm") && refused("mda").contains("`mad`"));
-    }
-}

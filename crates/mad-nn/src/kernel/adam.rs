@@ -46,7 +46,7 @@ pub struct StepSizes {
 impl Adam {
     /// The sizes of step number `step`, counted from one.
     ///
-    /// Gradients are multiplied by `gradient_scale` (see [`clip_scale`]); the moving average keeps `average_decay` of itself.
+    /// Gradients are multiplied by `gradient_scale`, which clips them; the moving average keeps `average_decay` of itself.
     ///
     /// # Formula
     /// m ← β₁ m + (1 - β₁) g, v ← β₂ v + (1 - β₂) g², with the corrections cᵢ = 1 - βᵢᵗ:

@@ -47,22 +47,3 @@ impl Rate {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn warms_up_then_falls_to_zero() {
-        let rate = Rate { start: 0.0, peak: 2.0, end: 0.0, warmup: 4, steps: 104, decline: Decline::Cosine };
-        assert_eq!(rate.at(0), 0.5);
-        assert_eq!(rate.at(3), 2.0);
-        assert_eq!(rate.at(4), 2.0);
-        assert!((rate.at(54) - 1.0).abs() < 1e-12);
-        assert!(rate.at(103) < 1e-3 && rate.at(103) > 0.0);
-        assert_eq!(Rate { decline: Decline::Constant, ..rate }.at(103), 2.0);
-        let between = Rate { start: 0.2, end: 0.1, ..rate };
-        assert_eq!((between.at(0), between.at(3)), (0.65, 2.0));
-        assert!((between.at(104) - 0.1).abs() < 1e-12);
-    }
-}
