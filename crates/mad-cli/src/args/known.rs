@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn options_follow_open_names_only() {
-        let parse = |known: Known, text: &str| known.parse_ref(&Command::new("mad"), None, OsStr::new(text));
+        let arg = Arg::new("name").long("name").num_args(1);
+        let parse = |known: Known, text: &str| known.parse_ref(&Command::new("mad"), Some(&arg), OsStr::new(text));
         assert_eq!(parse(Known::method(), "fff:newton=20").expect("a method"), "fff:newton=20");
         assert_eq!(parse(Known::sampler(), "ddpm").expect("an alias"), "ddpm");
         assert!(parse(Known::device(), "cpu:1").is_err() && parse(Known::method(), "ffff").is_err());
