@@ -196,6 +196,31 @@ fn tables_of_pictures_are_refused_where_they_cannot_be_learned() {
 }
 
 #[test]
+fn tables_are_not_dropped_for_pictures_of_a_solid() {
+    let desk = Desk::new();
+    table_of_pictures(&desk, "cone", 20);
+    for manifold in ["so3", "so3/SO2"] {
+        let fit = format!("fit poses.csv --manifold {manifold} --given picture=symsol:cone --steps 2 --out run {OWN}");
+        assert!(desk.fails(2, &fit).contains("pictures of"));
+        assert!(!desk.path("run").exists());
+    }
+}
+
+#[test]
+fn densities_of_pictures_on_quotients_are_refused() {
+    let desk = Desk::new();
+    table_of_pictures(&desk, "cone", 40);
+    let density =
+        |out: &str| format!("density {out} --at poses.csv --given picture=solids/train/images/cone_00007.png");
+    for (manifold, out) in [("so3", "plain"), ("so3/SO2", "quotient")] {
+        let method = "--method bingham --given picture=file --steps 2";
+        desk.ok(&format!("fit poses.csv --manifold {manifold} {method} --out {out} {OWN}"));
+    }
+    desk.ok(&density("plain"));
+    assert!(desk.fails(2, &density("quotient")).contains("no densities on quotients"));
+}
+
+#[test]
 fn validation_stops_a_run_on_pictures_early() {
     let desk = Desk::new();
     let fit =

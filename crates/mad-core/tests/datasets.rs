@@ -41,7 +41,7 @@ fn load_sets(wanted: impl Fn(&str) -> bool) {
         let columns = Columns::find(&layout(manifold.as_ref()), &table, &ColumnOptions::default()).unwrap();
         let decoded = columns.decode_on(&table, manifold.as_ref()).unwrap();
         assert_eq!(decoded.points.dim(), manifold.ambient_dim(), "{}", entry.name);
-        let many = make(entry.name, Some(20_000), 1, 0, None).is_ok_and(|table| table.len() == 20_000);
+        let many = make(entry.name, Some(50_000), 1, 0, None).is_ok_and(|table| table.len() == 50_000);
         assert_eq!(entry.is_distribution, many, "{}: a distribution has rows without end", entry.name);
         if rows.is_some() {
             assert_eq!(table, make(entry.name, rows, 1, 0, None).unwrap(), "{}: same seed, same rows", entry.name);

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fit = || Fit::table(&table, "sphere:2").steps(200).set("width", 64).set("depth", 2).seed(1);
     for (name, fit) in [("uniform", fit().set("base", "uniform")), ("blend", fit().base(Arc::new(blend)))] {
         let model = fit.run()?;
-        let (nll, error) = model.likelihood(&model.run().part(Part::Test)?).negative_mean();
+        let (nll, error) = model.likelihood(&model.run().part(Part::Test)?)?.negative_mean();
         println!("{name:7}: NLL at most {nll:.2} ± {error:.2} nats per steradian");
     }
     Ok(())

@@ -39,7 +39,7 @@ fn main() -> Result<(), Error> {
         let fit = Fit::points(&data, "so3").steps(steps).set("width", 64).set("depth", 2).set("batch", 128).seed(1);
         let model = fit.run()?;
         let test = model.run().part(Part::Test)?;
-        let (nll, error) = model.likelihood(&test).negative_mean();
+        let (nll, error) = model.likelihood(&test)?.negative_mean();
         let samples = model.sample(2000, 1)?;
         println!(
             "{steps:3} steps: NLL at most {nll:.3} ± {error:.3} nats, mean tilt {:.2}° (data {:.2}°)",

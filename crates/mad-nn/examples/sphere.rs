@@ -17,7 +17,7 @@ fn main() -> Result<(), Error> {
 
     // Rows that the model has not seen.
     let test = model.run().part(Part::Test)?;
-    let (nll, error) = model.likelihood(&test).negative_mean();
+    let (nll, error) = model.likelihood(&test)?.negative_mean();
     println!("{} test points: NLL at most {nll:.2} ± {error:.2} nats per steradian", test.len());
 
     // Unit vectors, and the same points in the columns of the table.

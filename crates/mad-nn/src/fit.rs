@@ -193,6 +193,9 @@ impl<'a> Fit<'a> {
         if matches!(source, Source::Contents(_) | Source::Folder(_)) && !keys.is_empty() {
             return Err(Error::Settled { keys: keys.join(", ") });
         }
+        if matches!(source, Source::Folder(_)) && out.is_some() {
+            return Err(Error::Settled { keys: "out".into() });
+        }
         let (mut silent, never) = (Silent, AtomicBool::new(false));
         let observer: &mut dyn Observer = match observer {
             Some(observer) => observer,

@@ -17,8 +17,8 @@ pub const FLOW_STEPS: usize = 30;
 
 /// A trained model: it draws samples, evaluates densities, and knows the columns of the data.
 ///
-/// A model with a condition knows its mean answer until it is [given](Model::given) one. Samplers by name and
-/// samples block by block are asked of [`Model::fitted`].
+/// A model conditional on columns is averaged over them until it is [given](Model::given) values; one conditional on pictures
+/// answers nothing until it [sees](Model::see) one. [`Model::fitted`] has samplers by name and samples block by block.
 pub struct Model {
     run: Run,
     fitted: Box<dyn Fitted>,
@@ -77,16 +77,22 @@ impl Model {
 
     /// Log-density at points, in nats, with respect to volume and per unit of real columns.
     pub fn log_density(&self, points: &Points) -> Result<Vec<f64>, Error> {
-        if !self.fitted.has_density() || self.run.manifold().is_quotient() {
-            let model = format!("{} on {}", self.run.config().method, self.run.config().manifold);
-            return Err(Error::NoDensity { model });
+        if !self.fitted.has_density() {
+            return Err(self.no_density());
         }
         Ok(self.fitted.log_density(points, FLOW_STEPS))
     }
 
     /// The likelihood of points that the model has not seen, or a bound on it.
-    pub fn likelihood(&self, points: &Points) -> Likelihood {
-        self.fitted.likelihood(points)
+    pub fn likelihood(&self, points: &Points) -> Result<Likelihood, Error> {
+        if self.run.config().is_on_pictures() && !self.fitted.has_density() {
+            return Err(self.no_density());
+        }
+        Ok(self.fitted.likelihood(points))
+    }
+
+    fn no_density(&self) -> Error {
+        Error::NoDensity { model: format!("{} on {}", self.run.config().method, self.run.config().manifold) }
     }
 
     /// The points of a table with the columns of the training data.

@@ -74,6 +74,8 @@ fn a_kept_run_is_opened_continued_and_written() {
     assert!(matches!(fit().run(), Err(Error::Train(_))), "the folder is taken");
     assert_eq!(fit().resume(true).train().unwrap().step, 3);
     assert_eq!(Fit::continued(&out).train().unwrap().outcome, Outcome::Finished);
+    let elsewhere = Fit::continued(&out).out(folder.path().join("other")).train();
+    assert!(matches!(elsewhere, Err(Error::Settled { keys }) if keys == "out"));
 
     model.write(&file, &samples).unwrap();
     let read = model.decode(&read(&file, &ReadOptions::default()).unwrap()).unwrap();

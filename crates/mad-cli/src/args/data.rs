@@ -43,7 +43,7 @@ pub struct Make {
     #[arg(value_parser = Known::dataset())]
     pub name: String,
     /// Number of rows; 10000 where they are drawn and all rows of a file if absent
-    #[arg(short = 'n', long, value_name = "N", alias = "samples")]
+    #[arg(short = 'n', long, value_name = "N", aliases = ["n", "samples"])]
     pub rows: Option<usize>,
     #[command(flatten)]
     pub seed: Seed,

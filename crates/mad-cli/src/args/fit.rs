@@ -51,7 +51,7 @@ pub struct Fit {
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub given: Vec<String>,
     /// Rows to draw or choose of a named data set
-    #[arg(short = 'n', long, value_name = "N", help_heading = "Data")]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", help_heading = "Data")]
     pub rows: Option<usize>,
     #[command(flatten)]
     pub reading: Reading,

@@ -39,7 +39,7 @@ pub struct Sample {
     /// Run folder
     pub run: PathBuf,
     /// Samples to draw
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", default_value_t = 1000)]
     pub samples: usize,
     #[command(flatten)]
     pub given: Given,
@@ -73,7 +73,7 @@ pub struct Eval {
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = Known::metric())]
     pub metrics: Vec<String>,
     /// Samples to draw, as many as there are points to compare with if absent; 16 of each picture
-    #[arg(short = 'n', long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(2..))]
     pub samples: Option<usize>,
     /// Test pictures to score a run on pictures with; 5000 if absent
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -152,7 +152,7 @@ pub struct Plot {
     #[arg(long, value_enum, default_value_t = PlotWhat::Samples)]
     pub what: PlotWhat,
     /// Samples to draw; as many as there are training rows if absent, at most 10000
-    #[arg(short = 'n', long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub samples: Option<usize>,
     /// Number of points of the equal-area grid on which a density is drawn; 12000 if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -184,7 +184,7 @@ pub struct Report {
     /// Run folder
     pub run: PathBuf,
     /// Samples in figures and tables; as many as training rows if absent, at most 5000; 16 of each picture
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
     /// Test pictures to score a run on pictures with; 500 if absent
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]

@@ -38,7 +38,12 @@ pub fn run(common: &Common, args: &Density) -> Result<(), CliError> {
     };
     if !opened.model.has_density() {
         return Err(CliError::Usage(match manifold.is_quotient() {
-            true => format!("{}: no densities on quotients; `mad eval` gives the likelihood bound", manifold.spec()),
+            true => {
+                format!(
+                    "{}: no densities on quotients; `mad eval` scores samples, and denoisers by a bound",
+                    manifold.spec()
+                )
+            }
             false => format!("{} samples poses given a picture and has no density", args.run.display()),
         }));
     }

@@ -78,8 +78,10 @@ pub fn run(common: &Common, args: &Fit) -> Result<(), CliError> {
     };
     let loaded = args.reading.points(common, &mut table, &spec, &numeric)?;
     if kept_manifold.is_some_and(|kept| kept != loaded.manifold.spec()) {
-        // The run will be refused; its base measure may not even exist here.
-        settings.put("base", "default", "--base")?;
+        // The run will be refused; its base measure may not even exist here, and its pictures have no table.
+        for key in ["base", "condition"] {
+            settings.take(key);
+        }
     }
     let begun = Instant::now();
     let contents = contents(common, &table, loaded, &settings, kept_base)?;

@@ -71,7 +71,7 @@ impl Opened {
         if opened.run.config().is_on_pictures() {
             let path = path.display();
             return Err(CliError::Usage(format!(
-                "{path} was trained on pictures: give one to `mad sample` or `mad plot` with --given {PICTURE}=FILE"
+                "{path} was trained on pictures: give one with --given {PICTURE}=FILE"
             )));
         }
         if let Some(condition) = &opened.run.columns().condition {

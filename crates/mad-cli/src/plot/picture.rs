@@ -36,8 +36,8 @@ impl Panel for PicturePanel {
         for (i, &value) in self.pixels.iter().enumerate() {
             let (x, y) = (left + (i % self.size) as f64 * step, area.top + (i / self.size) as f64 * step);
             let shade = (f64::from(value.clamp(0.0, 1.0)) * (SHADES - 1) as f64).round() as usize;
-            // A little overlap hides the seams.
-            let over = step + 0.15;
+            // Squares end within pixels; an overlap of one pixel at twice the size hides the seams.
+            let over = step + 0.5;
             shades[shade].polygon(&[(x, y), (x + over, y), (x + over, y + over), (x, y + over)]);
         }
         for (i, path) in shades.iter().enumerate().filter(|(_, path)| !path.is_empty()) {

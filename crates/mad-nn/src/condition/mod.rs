@@ -87,7 +87,8 @@ impl Condition {
 /// error says why there are none.
 pub(crate) fn symmetry_of(condition: &Condition, manifold: &str) -> Result<Symmetry, String> {
     if let Condition::Solid(solid) = condition {
-        return Ok(solid.symmetry());
+        let refused = || format!("pictures of solids are a condition for poses on so3, not on {manifold}");
+        return if manifold == "so3" { Ok(solid.symmetry()) } else { Err(refused()) };
     }
     let (name, group) = manifold.split_once('/').map_or((manifold, None), |(name, group)| (name, Some(group)));
     if name != "so3" {
@@ -132,5 +133,6 @@ mod tests {
         assert!(symmetry_of(&files, "sphere:2").unwrap_err().contains("sphere:2"));
         let tet = Condition::Solid(Solid::lookup("tet").unwrap());
         assert_eq!(symmetry_of(&tet, "so3"), Ok(Symmetry::tetrahedral()));
+        assert!(["so3/O", "sphere:2"].into_iter().all(|other| symmetry_of(&tet, other).is_err()));
     }
 }

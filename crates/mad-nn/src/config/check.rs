@@ -13,7 +13,7 @@ type Refused = (&'static str, String);
 
 impl Config {
     /// Whether the settings fit each other and `manifold`; `asked` knows where each came from.
-    pub(super) fn check(&self, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self, manifold: &dyn Manifold, asked: &Partial) -> Result<(), ConfigError> {
         NoiseRange::new(self.sigma_min, self.sigma_max).map_err(|problem| ConfigError::Noise { problem })?;
         self.agree(manifold, asked).map_err(|(key, problem)| {
             let value = match &self.as_table()[key] {

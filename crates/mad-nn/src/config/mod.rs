@@ -179,7 +179,7 @@ impl Config {
         self.written().into_iter().map(|(setting, value)| format!("{} = {value}\n", setting.name)).collect()
     }
 
-    /// Reads a resolved `config.toml` back, with the same checks as user input.
+    /// Reads a resolved `config.toml` back. Whether the settings fit each other is checked once the manifold is built.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, ConfigError> {
         let mut partial = Partial::from_toml(text, origin)?;
         let pictures = partial.condition().is_pictures();

@@ -107,7 +107,7 @@ impl Partial {
     }
 
     /// Where the value of a key came from.
-    pub(super) fn origin(&self, key: &str) -> String {
+    pub(crate) fn origin(&self, key: &str) -> String {
         self.values.get(key).map_or_else(|| "config".into(), |(_, origin)| origin.clone())
     }
 

@@ -34,7 +34,7 @@ pub(crate) use text_file::text;
 use crate::{
     checkpoint::{self, CheckpointError, Identity, TrainingStatus},
     condition::{PoseBatch, symmetry_of},
-    config::Config,
+    config::{Config, ConfigError, Partial},
     net::Model,
 };
 use mad_core::{
@@ -102,6 +102,9 @@ impl Run {
                 }
             }
         };
+        let disagree =
+            |problem: ConfigError| RunError::Damaged { path: path.join("config.toml"), problem: problem.to_string() };
+        config.check(manifold.as_ref(), &Partial::new()).map_err(disagree)?;
         let choice = match (base_choice(path, &info)?, base) {
             (BaseChoice::Own { .. }, Some(own)) => BaseChoice::own(own.clone()),
             (choice, _) => choice,

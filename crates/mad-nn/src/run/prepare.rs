@@ -76,7 +76,19 @@ impl Contents {
         columns.fit(&mut points, &split.train);
         let (mut condition, mut conditions, mut pictures) = (None, None, None);
         match &*config.condition {
-            Condition::Nothing | Condition::Solid(_) => {}
+            Condition::Nothing => {}
+            Condition::Solid(_) => {
+                return Err(ConfigError::Conflict {
+                    origin: settings.origin("condition"),
+                    key: "condition",
+                    value: config.condition.to_string(),
+                    problem:
+                        "pictures of a solid come with poses of their own and need no table; for pictures in files, \
+                              name their column: picture=COLUMN"
+                            .into(),
+                }
+                .into());
+            }
             Condition::Files(column) => pictures = Some(read_pictures(table, column, &split, config.size)?),
             Condition::Columns(names) => {
                 let (found, values) = condition_columns(table, names, &split)?;

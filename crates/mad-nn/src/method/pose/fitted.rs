@@ -9,7 +9,13 @@ use mad_core::{Points, metrics::Drift, rotation::Quaternion, sample::SampleError
 
 /// The trained model of a run with these weights.
 pub(crate) fn fitted(run: &Run, model: Box<dyn PoseModel>, weights: &[f32]) -> Box<dyn Fitted> {
-    Box::new(FittedPoses { method: run.config().method.entry.name, model, weights: weights.to_vec(), picture: None })
+    Box::new(FittedPoses {
+        method: run.config().method.entry.name,
+        model,
+        weights: weights.to_vec(),
+        picture: None,
+        is_quotient: run.manifold().is_quotient(),
+    })
 }
 
 struct FittedPoses {
@@ -17,10 +23,15 @@ struct FittedPoses {
     model: Box<dyn PoseModel>,
     weights: Vec<f32>,
     picture: Option<Vec<f32>>,
+    is_quotient: bool,
 }
 
 impl FittedPoses {
+    /// Models learn one representative of each class, so that their densities are not those of the classes.
     fn densities(&self, points: &Points) -> Option<Vec<f64>> {
+        if self.is_quotient {
+            return None;
+        }
         let poses: Vec<Quaternion> = points.rows().map(|q| [q[0], q[1], q[2], q[3]]).collect();
         self.model.log_density(&self.weights, self.picture.as_ref()?, &[poses]).map(|rows| rows.concat())
     }
